@@ -1,0 +1,1 @@
+"""doclease: documents in, rows out, on leases that survive anything."""

@@ -1,0 +1,83 @@
+"""What reading a document yields: pages of clean text. The one place where text is made safe for the database."""
+
+from __future__ import annotations
+
+import enum
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_TOKEN = re.compile(r"\S*\d\S*")
+_NOT_ALNUM = re.compile(r"[^0-9a-z]+")
+IDENTIFIER_CHARACTERS = 100_000
+
+
+class Source(enum.StrEnum):
+    """Where the text of a page came from."""
+
+    TEXT_LAYER = "text_layer"
+    NATIVE = "native"
+    OCR = "ocr"
+    XML = "xml"
+    NONE = "none"  # the page could not be read: a gap, named by its error
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a document.
+
+    `number` counts from 1. `text` is in reading order, for search; `layout` has the page's rows and columns rebuilt
+    with spaces, for handlers, and equals `text` where a format has no geometry. `engine` names library and version.
+    `error` is None unless the page is a gap. `seconds` is the wall time that reading took.
+    """
+
+    number: int
+    text: str
+    layout: str = ""
+    source: Source = Source.TEXT_LAYER
+    engine: str = ""
+    error: str | None = None
+    seconds: float = 0.0
+
+    def storable(self) -> Page:
+        """The same page with text that PostgreSQL accepts; safe to call again."""
+        return replace(self, text=clean(self.text), layout=clean(self.layout), error=self.error and clean(self.error))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """All pages of a document, in order, with what handlers may use of its origin. `name` is the file's own."""
+
+    name: str
+    media_type: str
+    pages: tuple[Page, ...]
+
+    @property
+    def text(self) -> str:
+        """The document's text, pages joined by form feeds. Derived from the pages, never stored beside them."""
+        return "\f".join(page.text for page in self.pages)
+
+
+def clean(text: str) -> str:
+    """Drop what PostgreSQL or a terminal cannot take (NUL, controls, lone surrogates), keep tab and newline."""
+    return unicodedata.normalize("NFC", _UNSTORABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def display_name(raw: bytes) -> str:
+    """A file name to show and store as text, from the bytes that the file system gave; invalid bytes become U+FFFD."""
+    name = unicodedata.normalize("NFC", raw.decode("utf-8", "replace"))
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign) in ("Cc", "Cf", "Cs") else sign for sign in name
+    )
+
+
+def identifier(token: str) -> str:
+    """A token as identifiers are compared: lower case, letters and digits only. `INV-2026/0042` is `inv20260042`."""
+    return _NOT_ALNUM.sub("", unicodedata.normalize("NFKD", token).casefold())
+
+
+def identifiers(text: str) -> str:
+    """The page's tokens that carry a digit, normalised, each once, joined by spaces, to find partial numbers in."""
+    found = dict.fromkeys(identifier(match[0]) for match in _TOKEN.finditer(text))
+    return " ".join(token for token in found if len(token) >= 3)[:IDENTIFIER_CHARACTERS]
