@@ -1,0 +1,1 @@
+"""A task queue on PostgreSQL whose claims are expiring leases. It could serve another project."""

@@ -1,0 +1,50 @@
+-- Promise: at most :batch ready tasks, best rank first, each to exactly one caller, each with a fresh lease and a fresh token.
+-- MATERIALIZED: joined any other way, a plan may run the inner SELECT again and take more than :batch rows.
+-- FOR NO KEY UPDATE: a row of attempts being inserted elsewhere must not hide its task.
+-- 'enqueued' is a literal: a bound status would lose the partial index under a generic plan.
+WITH picked AS MATERIALIZED (
+    SELECT task_id
+    FROM tasks
+    WHERE status = 'enqueued'
+        AND (crash_count = 0 OR CAST(:suspects AS boolean))
+    ORDER BY rank_ms, task_id
+    LIMIT CAST(:batch AS integer)
+    FOR NO KEY UPDATE SKIP LOCKED
+),
+claimed AS (
+    UPDATE tasks
+    SET status = 'processing',
+        reason = NULL,
+        error = NULL,
+        attempt_no = tasks.attempt_no + 1,
+        lease_token = gen_random_uuid(),
+        lease_holder = :worker,
+        lease_expires_at = queue_clock() + make_interval(secs => tasks.lease_seconds),
+        deadline_at = queue_clock() + make_interval(secs => tasks.deadline_seconds),
+        progressed_at = queue_clock()
+    FROM picked
+    WHERE tasks.task_id = picked.task_id
+    RETURNING tasks.*
+),
+opened AS (
+    INSERT INTO attempts (task_id, attempt_no, lease_token, worker, lease_seconds, started_at, progressed_at,
+                          pages_done, pages_reused)
+    SELECT task_id, attempt_no, lease_token, lease_holder, lease_seconds, progressed_at, progressed_at, pages_done, pages_done
+    FROM claimed
+)
+SELECT
+    task_id,
+    document_id,
+    attempt_no,
+    lease_token,
+    handler,
+    page_count,
+    ocr_page_count,
+    pages_done,
+    lease_seconds,
+    deadline_seconds,
+    failure_count,
+    crash_count,
+    release_count
+FROM claimed
+ORDER BY rank_ms, task_id

@@ -1,0 +1,175 @@
+-- Promise: a task whose lease ran out is claimable again after this statement, or ended if it took its worker down too often.
+-- Safe to run anywhere, any time, by anybody: it needs no leader and no knowledge of what the tasks are.
+--
+-- One statement, because read-then-write would take back a task that completed in between. The inner SELECT locks, because
+-- otherwise it waits for a committing worker and then re-enqueues the finished row.
+-- Whoever does not get the one row of sweeper_state leaves the sweep to whoever has it.
+--
+-- Grace: when nobody swept for 3 intervals, or the server started since, leases ran while nobody could renew them. What was
+--   valid at the last good sweep gets one more lease, once.
+-- Brake: more than half of 10 or more running tasks of 2 or more holders expired at once looks like the network, not like
+--   the workers. Take none, wait an interval, look again.
+-- Charge: an expiry counts as a crash of the document when its holder has shown life since, or held nothing else. When the
+--   holder fell silent with all it held, no document is to blame, until it has happened :max_crashes times.
+WITH previous AS MATERIALIZED (
+    SELECT
+        last_ok_at,
+        braked_at,
+        queue_now() - last_ok_at > make_interval(secs => 3 * CAST(:interval_seconds AS double precision))
+            OR pg_postmaster_start_time() > last_ok_at AS outage
+    FROM sweeper_state
+    FOR NO KEY UPDATE SKIP LOCKED
+),
+running AS MATERIALIZED (
+    SELECT
+        tasks.task_id,
+        tasks.lease_holder,
+        tasks.progressed_at,
+        previous.outage AND tasks.lease_expires_at >= previous.last_ok_at AS graced,
+        tasks.lease_expires_at < queue_now()
+            AND NOT (previous.outage AND tasks.lease_expires_at >= previous.last_ok_at) AS expired
+    FROM tasks
+    CROSS JOIN previous
+    WHERE tasks.status = 'processing'
+),
+verdict AS MATERIALIZED (
+    SELECT
+        count(*) FILTER (WHERE expired) * 2 > count(*)
+            AND count(*) >= 10
+            AND count(DISTINCT lease_holder) >= 2 AS too_many,
+        (SELECT braked_at IS NOT NULL
+            AND queue_now() - braked_at >= make_interval(secs => CAST(:interval_seconds AS double precision))
+         FROM previous) AS has_waited
+    FROM running
+),
+graced AS (
+    UPDATE tasks
+    SET lease_expires_at = GREATEST(
+            tasks.lease_expires_at,
+            queue_clock() + make_interval(secs => tasks.lease_seconds)),
+        deadline_at = tasks.deadline_at + (queue_now() - previous.last_ok_at)
+    FROM running, previous
+    WHERE tasks.task_id = running.task_id
+        AND tasks.status = 'processing'
+        AND running.graced
+    RETURNING tasks.task_id
+),
+picked AS MATERIALIZED (
+    SELECT tasks.task_id
+    FROM tasks
+    JOIN running ON running.task_id = tasks.task_id
+    CROSS JOIN verdict
+    WHERE tasks.status = 'processing'
+        AND tasks.lease_expires_at < queue_now()
+        AND running.expired
+        AND (NOT verdict.too_many OR verdict.has_waited)
+    ORDER BY tasks.task_id
+    LIMIT CAST(:batch AS integer)
+    FOR NO KEY UPDATE OF tasks SKIP LOCKED
+),
+judged AS MATERIALIZED (
+    SELECT
+        picked.task_id,
+        EXISTS (
+            SELECT
+            FROM running AS other
+            WHERE other.lease_holder = mine.lease_holder
+                AND other.task_id <> mine.task_id
+                AND NOT other.expired
+                AND other.progressed_at > tasks.lease_expires_at
+        )
+        OR (
+            NOT EXISTS (
+                SELECT
+                FROM running AS other
+                WHERE other.lease_holder = mine.lease_holder
+                    AND other.task_id <> mine.task_id
+            )
+            AND NOT EXISTS (
+                SELECT
+                FROM attempts
+                WHERE attempts.worker = mine.lease_holder
+                    AND attempts.outcome = 'expired'
+                    AND attempts.ended_at > mine.progressed_at
+            )
+        )
+        OR (
+            SELECT count(*) >= CAST(:max_crashes AS integer)
+            FROM attempts
+            WHERE attempts.task_id = picked.task_id
+                AND attempts.outcome = 'expired'
+        ) AS charged
+    FROM picked
+    JOIN running AS mine ON mine.task_id = picked.task_id
+    JOIN tasks ON tasks.task_id = picked.task_id
+),
+decided AS MATERIALIZED (
+    SELECT
+        judged.task_id,
+        judged.charged,
+        CASE
+            WHEN tasks.cancel_requested THEN 'cancelled'
+            WHEN judged.charged AND tasks.crash_count + 1 >= CAST(:max_crashes AS integer) THEN 'quarantined'
+            WHEN judged.charged AND tasks.crash_count >= 1 THEN 'delayed'
+            ELSE 'enqueued'
+        END AS status
+    FROM judged
+    JOIN tasks ON tasks.task_id = judged.task_id
+),
+taken AS (
+    UPDATE tasks
+    SET status = decided.status,
+        reason = CASE WHEN decided.status = 'cancelled' THEN 'cancelled' ELSE 'lost_lease' END,
+        error = 'no sign of progress within the lease; the worker is gone, frozen or cut off',
+        crash_count = tasks.crash_count + CASE WHEN decided.charged THEN 1 ELSE 0 END,
+        not_before = CASE
+            WHEN decided.status = 'delayed'
+            THEN queue_clock() + make_interval(secs =>
+                LEAST(
+                    CAST(:backoff_cap_seconds AS double precision),
+                    CAST(:backoff_seconds AS double precision) * power(2, LEAST(tasks.crash_count - 1, 30)))
+                * (0.5 + random()))
+        END,
+        finished_at = CASE WHEN decided.status IN ('cancelled', 'quarantined') THEN queue_clock() END,
+        lease_token = NULL,
+        lease_holder = NULL,
+        lease_expires_at = NULL,
+        deadline_at = NULL
+    FROM decided
+    WHERE tasks.task_id = decided.task_id
+    RETURNING tasks.task_id, tasks.attempt_no, tasks.status, tasks.error, decided.charged
+),
+closed AS (
+    UPDATE attempts
+    SET outcome = 'expired',
+        reason = 'lost_lease',
+        ended_at = queue_clock(),
+        page_no = attempts.pages_done + 1,
+        error = taken.error
+    FROM taken
+    WHERE attempts.task_id = taken.task_id
+        AND attempts.attempt_no = taken.attempt_no
+        AND attempts.outcome IS NULL
+),
+noted AS (
+    UPDATE sweeper_state
+    SET last_ok_at = GREATEST(sweeper_state.last_ok_at, queue_now()),
+        swept_by = :worker,
+        braked_at = CASE
+            WHEN verdict.too_many AND NOT verdict.has_waited THEN COALESCE(sweeper_state.braked_at, queue_now())
+        END,
+        graced_at = CASE WHEN (SELECT outage FROM previous) THEN queue_now() ELSE sweeper_state.graced_at END
+    FROM verdict
+    WHERE EXISTS (SELECT FROM previous)
+    RETURNING sweeper_state.braked_at
+)
+SELECT
+    EXISTS (SELECT FROM noted) AS judged,
+    COALESCE((SELECT braked_at IS NOT NULL FROM noted), false) AS braked,
+    (SELECT count(*) FROM graced) AS graced,
+    taken.task_id,
+    taken.attempt_no,
+    taken.status,
+    taken.charged
+FROM (VALUES (1)) AS always (one)
+LEFT JOIN taken ON true

@@ -1,0 +1,192 @@
+"""The queue: one method, one statement. Every promise lives in the SQL file that the method is named after.
+
+Methods without a connection run in a transaction of their own, a single round trip. Those with one run inside the
+caller's: enqueue, so that a task and what it is about are committed together. The two fences open one, so that pages
+and results are written only by whoever still holds the lease.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row
+
+from pipeline.errors import IllegalMove, LeaseLost, NothingMatched
+from pipeline.queue import model
+from pipeline.queue.model import Checkpoint, Claim, NewTask, Outcome, SweepReport, Swept, TaskState, Usage
+from pipeline.queue.settle import Decision, Limits
+from pipeline.queue.statements import statement
+from pipeline.queue.states import Status
+
+
+class Queue:
+    """Tasks in PostgreSQL, claimed on expiring leases.
+
+    `engine` may be shared with the rest of the process; the queue holds a connection only while a statement runs.
+    `aging_ms` is what a level of priority is worth in waiting. Every method may raise sqlalchemy's DBAPIError when the
+    database is away: nothing was written then, or it was and the answer was lost; repeating any method is safe.
+    """
+
+    def __init__(self, engine: Engine, *, limits: Limits, aging_ms: int) -> None:
+        self.limits = limits
+        self._engine = engine
+        self._single = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._aging_ms = aging_ms
+
+    # In the caller's transaction
+
+    def enqueue(self, connection: Connection, task: NewTask) -> int:
+        """Put a task in line; returns its id. The document must have no live task (unique index tasks_one_live)."""
+        found = connection.execute(statement("enqueue"), {**asdict(task), "aging_ms": self._aging_ms})
+        return int(found.scalar_one())
+
+    def reject(self, connection: Connection, task: NewTask, *, reason: str, error: str) -> int:
+        """Record a task that ended before it began, with its reason; returns its id."""
+        values = {**asdict(task), "aging_ms": self._aging_ms, "reason": reason, "error": error}
+        return int(connection.execute(statement("reject"), values).scalar_one())
+
+    # Of a worker: fenced by the token of the claim
+
+    def claim(self, worker: str, *, batch: int = 1, suspects: bool = True) -> list[Claim]:
+        """Take up to `batch` ready tasks, best rank first. Read your clock before calling: the lease counts from there.
+
+        `worker` names the process and must never be used by another one. `suspects=False` leaves tasks that took a
+        worker down to whoever can run them alone.
+        """
+        rows = self._all("claim", worker=worker, batch=batch, suspects=suspects)
+        return [Claim(**row._mapping) for row in rows]
+
+    @contextmanager
+    def checkpointing(
+        self, claim: Claim, *, pages_done: int, lease_seconds: float
+    ) -> Iterator[tuple[Connection, Checkpoint]]:
+        """Renew the lease, then write what was finished since: a transaction whose first statement is the fence.
+
+        Commits when the block ends. Raises LeaseLost, with nothing written.
+        """
+        with self._engine.begin() as connection:
+            values = {**_token(claim), "pages_done": pages_done, "lease_seconds": lease_seconds}
+            row = connection.execute(statement("checkpoint"), values).one_or_none()
+            yield connection, Checkpoint(**_held(claim, row)._mapping)
+
+    @contextmanager
+    def completing(
+        self, claim: Claim, *, reason: str, pages_done: int, result: Mapping[str, Any], usage: Usage
+    ) -> Iterator[Connection]:
+        """Close task and attempt, then write the rest of the result: a transaction whose first statement is the fence.
+
+        Commits when the block ends. Raises LeaseLost, with nothing written.
+        """
+        with self._engine.begin() as connection:
+            values = {"reason": reason, "pages_done": pages_done, "result": json.dumps(result), **asdict(usage)}
+            row = connection.execute(statement("complete"), {**_token(claim), **values}).one_or_none()
+            _held(claim, row)
+            yield connection
+
+    def fail(
+        self,
+        claim: Claim,
+        decision: Decision,
+        *,
+        reason: str,
+        error: str | None = None,
+        page_no: int | None = None,
+        usage: Usage | None = None,
+    ) -> Status:
+        """Close an attempt that did not succeed, as decided; returns where the task went. Raises LeaseLost.
+
+        `page_no` is the page the attempt was on. `error` is told to people: keep it a sentence.
+        """
+        values = {**asdict(decision), **asdict(usage or Usage()), "reason": reason, "error": error, "page_no": page_no}
+        return Status(_held(claim, self._one("fail", **_token(claim), **values)).status)
+
+    def late_finish(self, claim: Claim) -> None:
+        """Mark that the worker finished after its lease was taken: a false recovery. Writes nothing else."""
+        with self._single.connect() as connection:
+            connection.execute(statement("late_finish"), _token(claim))
+
+    def outcome(self, claim: Claim) -> Outcome | None:
+        """How the attempt ended, None if it has not: for a worker that lost the answer to its commit."""
+        row = self._one("outcome", **_token(claim))
+        return None if row is None or row.outcome is None else Outcome(row.outcome)
+
+    # Of anybody, any time
+
+    def sweep(self, *, worker: str, interval_seconds: float, batch: int = 500) -> SweepReport:
+        """Take back expired leases, at most `batch`. Safe to run anywhere, any time, also twice at once."""
+        rows = self._all(
+            "sweep",
+            worker=worker,
+            interval_seconds=interval_seconds,
+            batch=batch,
+            max_crashes=self.limits.max_crashes,
+            backoff_seconds=self.limits.backoff_seconds,
+            backoff_cap_seconds=self.limits.backoff_cap_seconds,
+        )
+        return _report(rows)
+
+    def promote(self, *, batch: int = 500) -> int:
+        """Put delayed tasks whose wait is over back in line; returns how many. Safe to run anywhere, any time."""
+        return len(self._all("promote", batch=batch))
+
+    def cancel(self, task_id: int) -> Status:
+        """Cancel at once what waits, ask what is in work to stop; returns the status now. Raises IllegalMove."""
+        row = self._one("cancel", task_id=task_id)
+        if row is None:
+            raise IllegalMove(f"task {task_id} has ended ({self.state(task_id).status}); there is nothing to cancel")
+        return Status(row.status)
+
+    def retry(self, task_id: int) -> None:
+        """Put a task that ended badly, or waits, in line with its counters at zero. Raises IllegalMove."""
+        if self._one("retry", task_id=task_id) is None:
+            raise IllegalMove(
+                f"task {task_id} is {self.state(task_id).status}; only what ended badly or waits is retried"
+            )
+
+    def calibrate(self) -> int:
+        """Learn seconds per page from finished attempts; returns how many rates are in force. Safe any time."""
+        return len(self._all("calibrate"))
+
+    def rates(self, handler: str) -> dict[str, float]:
+        """The learned seconds per page of a handler, by source (text, ocr); empty until enough was seen."""
+        return {row.source: row.seconds_per_page for row in self._all("rates", handler=handler)}
+
+    def state(self, task_id: int) -> TaskState:
+        """The task as it stands. Raises NothingMatched."""
+        row = self._one("state", task_id=task_id)
+        if row is None:
+            raise NothingMatched(f"there is no task {task_id}; `doclease tasks list` shows those there are")
+        return TaskState(**{**row._mapping, "status": Status(row.status)})
+
+    def _all(self, name: str, **values: Any) -> list[Row[Any]]:
+        with self._single.connect() as connection:
+            return list(connection.execute(statement(name), values))
+
+    def _one(self, name: str, **values: Any) -> Row[Any] | None:
+        with self._single.connect() as connection:
+            return connection.execute(statement(name), values).one_or_none()
+
+
+def _token(claim: Claim) -> dict[str, Any]:
+    return {"task_id": claim.task_id, "lease_token": claim.lease_token}
+
+
+def _held(claim: Claim, row: Row[Any] | None) -> Row[Any]:
+    if row is None:
+        raise LeaseLost(claim.task_id, claim.attempt_no)
+    return row
+
+
+def _report(rows: list[Row[Any]]) -> SweepReport:
+    names = [each.name for each in fields(model.Swept)]
+    taken = tuple(
+        Swept(**{**{name: getattr(row, name) for name in names}, "status": Status(row.status)})
+        for row in rows
+        if row.task_id is not None
+    )
+    first = rows[0]
+    return SweepReport(taken=taken, graced=first.graced, braked=first.braked, judged=first.judged)

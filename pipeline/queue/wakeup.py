@@ -1,0 +1,99 @@
+"""Being woken when work arrives: LISTEN/NOTIFY is the hint, polling is the truth.
+
+A lost notification costs a poll, nothing else. Behind a transaction-pooling proxy LISTEN hears nothing; then only
+polling is left, and everything still works.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+import psycopg
+from sqlalchemy import Engine, text
+
+CHANNEL = "doclease_work"
+NOTIFY_PAUSE_SECONDS = 0.05
+LISTEN_SECONDS = 10.0
+RECONNECT_SECONDS = 2.0
+
+logger = logging.getLogger(__name__)
+
+
+class Notifier:
+    """Tells idle workers that there is work, at most once per 50 ms: NOTIFY takes a lock that all commits share.
+
+    Call it after the commit, never inside the transaction.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._last = 0.0
+
+    def notify(self) -> None:
+        """Wake whoever listens. Never raises for a database that is away: polling finds the work."""
+        if time.monotonic() - self._last < NOTIFY_PAUSE_SECONDS:
+            return
+        self._last = time.monotonic()
+        try:
+            with self._engine.connect() as connection:
+                connection.execute(text("SELECT pg_notify(:channel, '')"), {"channel": CHANNEL})
+        except Exception as error:  # noqa: BLE001 - a hint that fails costs one poll interval
+            logger.debug("notification not sent: %s", error)
+
+
+class Bell:
+    """What idle slots wait on. Rung by the listener, by a slot that gives a task back, or at shutdown."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._rings = 0
+
+    def ring(self) -> None:
+        """Wake everybody who waits."""
+        with self._condition:
+            self._rings += 1
+            self._condition.notify_all()
+
+    @property
+    def rings(self) -> int:
+        """How often it has rung; read it before looking for work, so that no ring is missed."""
+        return self._rings
+
+    def wait(self, seen: int, timeout_seconds: float) -> None:
+        """Until it rings again after `seen` rings, or the time is up."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._rings != seen, timeout_seconds)
+
+
+class Listener(threading.Thread):
+    """Rings the bell at every notification, on a connection of its own that reconnects by itself."""
+
+    def __init__(self, connect: Callable[[], psycopg.Connection[tuple[object, ...]]], bell: Bell) -> None:
+        super().__init__(name="listener", daemon=True)
+        self._connect = connect
+        self._bell = bell
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        """Ask the thread to end; it does within LISTEN_SECONDS and holds nothing that matters."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Listen until stopped. After a lost connection the bell rings once: a notification may have been missed."""
+        while not self._stopping.is_set():
+            try:
+                self._listen()
+            except psycopg.Error as error:
+                logger.debug("listening interrupted: %s", error)
+                self._stopping.wait(RECONNECT_SECONDS)
+            self._bell.ring()
+
+    def _listen(self) -> None:
+        with self._connect() as connection:
+            connection.execute(f"LISTEN {CHANNEL}")
+            while not self._stopping.is_set():
+                for _ in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
+                    self._bell.ring()
