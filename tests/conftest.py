@@ -1,0 +1,100 @@
+"""One server a session, one database a test process, DELETE between tests: a new one costs a hundred times as much."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL, Connection, Engine, event, text
+
+from pipeline import database
+from pipeline.config import DatabaseSettings
+from pipeline.queue.settle import Limits
+from pipeline.queue.store import Queue
+from tests import postgres
+
+AGING_MS = 600_000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the suite run on another PostgreSQL."""
+    parser.addoption("--postgres", default="embedded", help="embedded, or the bin folder of another PostgreSQL")
+
+
+@pytest.fixture(scope="session")
+def server(request: pytest.FixtureRequest) -> Iterator[URL]:
+    """A running PostgreSQL."""
+    wanted = request.config.getoption("--postgres")
+    with ExitStack() as stack:
+        # Not pytest's own folder: its path is private to this user, and the server may run as another.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doclease-tests-")))
+        folder.chmod(0o755)
+        start = postgres.embedded(folder) if wanted == "embedded" else postgres.installed(Path(wanted), folder)
+        yield stack.enter_context(start)
+
+
+@pytest.fixture(scope="session")
+def database_url(server: URL) -> URL:
+    """A database of this process with the schema in it."""
+    url = postgres.create_database(server, f"tests_{os.getpid()}")
+    engine = database.open_engine(url, DatabaseSettings(), name="tests")
+    database.upgrade(engine)
+    engine.dispose()
+    return url
+
+
+class Clock:
+    """Moves the queue's time by a session setting; nobody sleeps."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._offset = dt.timedelta()
+
+    def set_on(self, connection: Connection) -> None:
+        """Give a connection this clock's time."""
+        connection.exec_driver_sql(f"SET doclease.clock_offset = '{self._offset.total_seconds()} seconds'")
+
+    def advance(self, *, seconds: float = 0, minutes: float = 0, outage: bool = False) -> None:
+        """Let time pass. Unless it is an outage, sweeps went on meanwhile and found nothing."""
+        self._offset += dt.timedelta(seconds=seconds, minutes=minutes)
+        if not outage:
+            with self._engine.begin() as connection:
+                connection.execute(text("UPDATE sweeper_state SET last_ok_at = queue_now()"))
+
+
+@pytest.fixture
+def engine(database_url: URL) -> Iterator[Engine]:
+    """An engine on an empty database; several connections, since tests play several workers."""
+    engine = database.open_engine(database_url, DatabaseSettings(), name="tests", connections=8)
+    empty(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def clock(engine: Engine) -> Clock:
+    """The time of every connection of `engine`."""
+    clock = Clock(engine)
+    event.listen(engine, "begin", clock.set_on)
+    return clock
+
+
+@pytest.fixture
+def queue(engine: Engine, clock: Clock) -> Queue:
+    """The queue under test, on the movable clock."""
+    return Queue(engine, limits=Limits(), aging_ms=AGING_MS)
+
+
+def empty(engine: Engine) -> None:
+    """Delete all rows, and forget that anybody swept before now."""
+    with engine.begin() as connection:
+        for table in ("pages", "arrivals", "attempts", "tasks", "documents", "lease_rates", "inbox_scans"):
+            connection.execute(text(f"DELETE FROM {table}"))
+        connection.execute(
+            text("UPDATE sweeper_state SET last_ok_at = now(), braked_at = NULL, graced_at = NULL, swept_by = NULL")
+        )
