@@ -1,0 +1,46 @@
+"""Which format a file is, by its content; its name only breaks a tie. The same file is the same format every time."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.documents.formats import Format, Inspection
+from pipeline.documents.parsing import read_edges
+from pipeline.documents.signatures import looks_like
+from pipeline.errors import DocumentError
+from pipeline.reasons import Reason
+
+_LEAST_SAYING = "text/plain"  # nearly everything that is text is something more
+
+
+def identify(path: Path, name: str, formats: Sequence[Format]) -> tuple[Format, str]:
+    """The one format that reads the file, and its media type. `name` is the document's own, not that of `path`.
+
+    Raises DocumentError: empty_file for 0 bytes, unsupported with what the file looks like, io_error.
+    """
+    head, tail = read_edges(path)
+    claims = [(each, media_type) for each in formats if (media_type := each.recognises(head, tail, name))]
+    if not claims:
+        raise DocumentError(Reason.UNSUPPORTED, _unsupported(head, tail, formats))
+    by_name = mimetypes.guess_type(name)[0]
+    return min(claims, key=lambda claim: (claim[1] != by_name, claim[1] == _LEAST_SAYING, claim[0].name))
+
+
+def inspect(path: Path, name: str, formats: Sequence[Format]) -> Inspection:
+    """Identify the file and count its pages; limits are the caller's. Raises DocumentError."""
+    found, media_type = identify(path, name, formats)
+    return replace(found.inspect(path), media_type=media_type)
+
+
+def _unsupported(head: bytes, tail: bytes, formats: Sequence[Format]) -> str:
+    readable = ", ".join(sorted(media_type for each in formats for media_type in each.media_types))
+    return f"the file looks like {_words(head, tail)}; doclease reads {readable}"
+
+
+def _words(head: bytes, tail: bytes) -> str:
+    if not head.strip(b"\x00"):
+        return "a transfer that never finished (zero bytes only)"
+    return looks_like(head, tail) or "binary data of an unknown kind"

@@ -1,0 +1,78 @@
+"""A file is what its content is; what cannot be read is named in words."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pipeline.documents import formats
+from pipeline.documents.identify import identify, inspect
+from pipeline.errors import DocumentError
+from pipeline.reasons import Reason
+from tests.documents.samples.pdf import build
+
+FORMATS = formats.discover()
+
+
+def _file(folder: Path, content: bytes) -> Path:
+    path = folder / "document"
+    path.write_bytes(content)
+    return path
+
+
+def _zip(member: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(member, "content")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"<html><body>Session expired</body></html>", "an HTML page"),
+        (b"<?xml version='1.0'?><Invoice/>", "an XML document"),
+        (_zip("a.pdf"), "a ZIP archive"),
+        (_zip("word/document.xml"), "a Word document"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"),
+        (b"\xff\xd8\xff\xe0" + bytes(50), "a JPEG image"),
+        (b"\x7fELF" + bytes(50), "a program"),
+        (b"MZ\x90\x00" + bytes(50), "a Windows program"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "an old Office document"),
+        (b"From: a@b\nSubject: x\nMIME-Version: 1.0\n\nhello", "an e-mail"),
+        (bytes(5000), "a transfer that never finished"),
+        (bytes(range(256)) * 9, "binary data"),
+    ],
+)
+def test_the_refusal_says_what_the_file_looks_like(content: bytes, words: str, tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match=f"looks like {words}.*application/pdf") as refusal:
+        identify(_file(tmp_path, content), "invoice.pdf", FORMATS)
+    assert refusal.value.reason is Reason.UNSUPPORTED
+
+
+def test_an_empty_file_is_empty_whatever_its_name(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError) as refusal:
+        inspect(_file(tmp_path, b""), "invoice.pdf", FORMATS)
+    assert refusal.value.reason is Reason.EMPTY_FILE
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("notes.txt", "text/plain"), ("notes.pdf", "application/pdf"), ("notes", "application/pdf")]
+)
+def test_the_name_decides_only_between_formats_that_both_claim_the_content(
+    name: str, expected: str, tmp_path: Path
+) -> None:
+    path = _file(tmp_path, b"The header of such a file is %PDF-1.7, as you know.")
+    assert identify(path, name, FORMATS)[1] == expected
+    assert identify(path, name, tuple(reversed(FORMATS)))[1] == expected
+
+
+def test_a_pdf_named_as_text_is_a_pdf(tmp_path: Path) -> None:
+    assert inspect(_file(tmp_path, build(["one", "two"])), "scan.txt", FORMATS).page_count == 2
+
+
+def test_inspecting_a_csv_says_csv(tmp_path: Path) -> None:
+    assert inspect(_file(tmp_path, b"a;b\n1;2\n"), "list.csv", FORMATS).media_type == "text/csv"
