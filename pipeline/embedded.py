@@ -9,23 +9,28 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
-import signal
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import PGconn, Ping
 
-from pipeline.embedded_home import DATABASE, PORT, ROLE, Account, open_owned, reachable_binaries, try_lock
-from pipeline.embedded_keeper import KEEPER, LOG, STOP_NOW, USERS, postmaster_of
+from pipeline.embedded_account import Account, reachable_binaries
+from pipeline.embedded_home import DATABASE, PORT, ROLE, open_owned, try_lock
+from pipeline.embedded_keeper import KEEPER, LOG, MODULE, STOP_NOW, USERS, is_keeper, postmaster_of, stop_server
 from pipeline.errors import DatabaseUnavailable
 
 _START_SECONDS = 120.0  # crash recovery replays at most about max_wal_size, 1 GB
+_CONTAINER_SECONDS = 8.0  # of the 10 that docker stop gives
+_LITTLE_BYTES = 32_000_000  # two WAL segments
 _LOG_LINES = 15
+_KEEPERS = 5  # one may leave as this command arrives, by a stop; five in a row are a fault
 
 
 class EmbeddedServer:
@@ -56,26 +61,30 @@ class EmbeddedServer:
             return self.url
 
     def release(self) -> None:
-        """This process needs the server no longer. Happens by itself when the process ends, however it ends."""
+        """This process needs the server no longer. Happens by itself when the process ends, however it ends.
+
+        The first process of a container takes all others along when it ends; it waits some seconds for a clean stop.
+        """
         with self._mutex:
             self._drop_share()
+        if os.getpid() == 1:
+            _wait(lambda: not self._has_keeper(), _CONTAINER_SECONDS)
 
     def stop(self) -> None:
         """Stop the server now, even under other commands; their next `acquire` starts it again.
 
         Back when it is stopped. Raises DatabaseUnavailable if it belongs to somebody else or does not stop.
         """
-        self.release()
-        deadline = time.monotonic() + _START_SECONDS
+        with self._mutex:
+            self._drop_share()
+        if not self._data_dir.exists():
+            return
         try:
-            self._tell_keeper()
-            while self._has_keeper():
-                if time.monotonic() > deadline:
-                    raise DatabaseUnavailable(f"The server does not stop; see {self.log_path}.")
-                time.sleep(0.02)
+            if not _wait(self._tell_keeper, _START_SECONDS):
+                raise DatabaseUnavailable(f"The server does not stop; see {self.log_path}.")
             left = postmaster_of(self.cluster_dir)
             if left:
-                left.stop()
+                stop_server(left.pid)
         except PermissionError as error:
             raise DatabaseUnavailable(f"The server of {self._data_dir} belongs to another user ({error}).") from error
 
@@ -120,19 +129,16 @@ class EmbeddedServer:
         found = postmaster_of(self.cluster_dir)
         if not found:
             raise DatabaseUnavailable(f"No server runs for {self._data_dir}. Any doclease command starts it.")
-        return f"://{ROLE}@/{DATABASE}?host={quote(found.socket_dir, safe='')}&port={PORT}"
+        return f"://{ROLE}@/{DATABASE}?host={quote(os.fsencode(found.socket_dir), safe='')}&port={PORT}"
 
     def _take_share(self) -> None:
         if self._share is not None:
             return
         self._data_dir.mkdir(parents=True, exist_ok=True)
         descriptor = open_owned(self._data_dir / USERS)
-        deadline = time.monotonic() + _START_SECONDS
-        while not try_lock(descriptor, fcntl.LOCK_SH):  # a keeper is stopping the server
-            if time.monotonic() > deadline:
-                os.close(descriptor)
-                raise DatabaseUnavailable(f"The last server does not stop; see {self.log_path}.")
-            time.sleep(0.02)
+        if not _wait(lambda: try_lock(descriptor, fcntl.LOCK_SH), _START_SECONDS):  # a keeper is stopping the server
+            os.close(descriptor)
+            raise DatabaseUnavailable(f"The last server does not stop; see {self.log_path}.")
         self._share = descriptor
 
     def _drop_share(self) -> None:
@@ -141,19 +147,23 @@ class EmbeddedServer:
             self._share = None
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + _START_SECONDS
-        while not self.is_running():
-            if time.monotonic() > deadline:
+        deadline, keepers = time.monotonic() + _START_SECONDS, 0
+        while not self._is_well():
+            if time.monotonic() > deadline or keepers >= _KEEPERS:
                 raise DatabaseUnavailable(self._explain("The server does not take connections."))
             if not self._has_keeper():
                 self._start_keeper()
-            time.sleep(0.05)
+                keepers += 1
+            time.sleep(0.02)
+
+    def _is_well(self) -> bool:
+        return self._has_keeper() and self.is_running()  # a server without a keeper would outlive its last user
 
     def _start_keeper(self) -> None:
         # Its own session: no Ctrl-C reaches it. -S: it needs nothing but the standard library and this package.
         root = str(Path(__file__).resolve().parents[1])
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-        command: list[str | Path] = [sys.executable, "-P", "-S", "-m", "pipeline.embedded_keeper", self._data_dir]
+        command: list[str | Path] = [sys.executable, "-P", "-S", "-m", MODULE, self._data_dir]
         try:
             done = subprocess.run(
                 [*command, _shipped_bin_dir()],
@@ -178,28 +188,36 @@ class EmbeddedServer:
         finally:
             os.close(descriptor)
 
-    def _tell_keeper(self) -> None:
-        if not self._data_dir.exists() or not self._has_keeper():
-            return
+    def _tell_keeper(self) -> bool:
+        """Ask the keeper to stop now; True when there is none any more."""
+        if not self._has_keeper():
+            return True
         try:
-            handle = os.pidfd_open(int((self._data_dir / KEEPER).read_text() or 0))
-        except (ProcessLookupError, ValueError, OSError):
-            return
-        try:
-            if self._has_keeper():  # still: so the number is the keeper's, not its successor's
-                signal.pidfd_send_signal(handle, STOP_NOW)
-        except ProcessLookupError:
-            pass
-        finally:
-            os.close(handle)
+            pid = int((self._data_dir / KEEPER).read_text())
+            if is_keeper(pid):
+                os.kill(pid, STOP_NOW)
+        except (ProcessLookupError, ValueError):
+            pass  # it is just coming or going: look again
+        return False
 
     def _explain(self, what: str) -> str:
         try:
             lines = self.log_path.read_text(errors="replace").splitlines()[-_LOG_LINES:]
         except OSError:
             lines = []
-        tail = "\n".join(lines)
-        return f"{what}\nThe end of {self.log_path}:\n{tail}" if tail else what
+        free = shutil.disk_usage(self._data_dir).free
+        space = f"\nOnly {free // 1_000_000} MB are free there. Free some." if free < _LITTLE_BYTES else ""
+        tail = "".join(f"\n  {line}" for line in lines)
+        return f"{what}{space}\nThe end of {self.log_path}:{tail}\nRemove the cause and run the command again."
+
+
+def _wait(done: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def _shipped_bin_dir() -> Path:

