@@ -162,6 +162,11 @@ class Queue:
             raise NothingMatched(f"there is no task {task_id}; `doclease tasks list` shows those there are")
         return TaskState(**{**row._mapping, "status": Status(row.status)})
 
+    def has_live_tasks(self) -> bool:
+        """Whether any task waits or is in work anywhere."""
+        row = self._one("live")
+        return row is not None and bool(row.live)
+
     def _all(self, name: str, **values: Any) -> list[Row[Any]]:
         with self._single.connect() as connection:
             return list(connection.execute(statement(name), values))

@@ -1,0 +1,230 @@
+"""The composition root: settings become an engine, a queue, a store, handlers, workers. The only builder.
+
+A command opens an App for as long as it runs; a process holds at most two database connections, the engine's and the
+listener's.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+from sqlalchemy import URL, Engine, event
+from sqlalchemy.exc import OperationalError
+
+from pipeline import database, handling
+from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
+from pipeline.documents.archive import Archive
+from pipeline.embedded import EmbeddedServer
+from pipeline.intake import Intake
+from pipeline.queue.lease import LeasePolicy
+from pipeline.queue.settle import Limits
+from pipeline.queue.store import Queue
+from pipeline.queue.sweeper import Sweeper
+from pipeline.queue.wakeup import Bell, Listener, Notifier
+from pipeline.results import Results
+from pipeline.worker.attempt import Pace
+from pipeline.worker.inspector import Inspector
+from pipeline.worker.slot import Slot, SlotSettings, Until
+from pipeline.worker.supervisor import Supervisor
+
+
+@dataclass
+class App:
+    """The parts of one running doclease process, each built when it is first asked for."""
+
+    settings: Settings
+    url: URL
+    name: str
+    server: EmbeddedServer | None = None
+    worker_id: str = field(default_factory=lambda: f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}")
+
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """One connection, made when first needed; an embedded server that went away is started again with it."""
+        engine = database.open_engine(self.url, self.settings.database, name=self.name)
+        if self.server is not None:
+            event.listen(engine, "do_connect", lambda *_: self._revive())
+        return engine
+
+    @functools.cached_property
+    def queue(self) -> Queue:
+        """The queue on this process's engine."""
+        return Queue(self.engine, limits=limits(self.settings.queue), aging_ms=self.settings.queue.aging_ms)
+
+    @functools.cached_property
+    def archive(self) -> Archive:
+        """The content-addressed store."""
+        return Archive(self.settings.store_path)
+
+    @functools.cached_property
+    def notifier(self) -> Notifier:
+        """Wakes idle workers, here and elsewhere."""
+        return Notifier(self.engine)
+
+    @functools.cached_property
+    def results(self) -> Results:
+        """Pages and results, written under a lease."""
+        return Results(self.engine)
+
+    @property
+    def libpq_url(self) -> str:
+        """The database for psql and other clients."""
+        return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    def policy(self, handler: str = handling.AUTO) -> LeasePolicy:
+        """The lease policy in force for a handler: the configured one, with what was learned of it."""
+        policy = lease_policy(self.settings.lease, self.settings.limits)
+        if not self.settings.lease.learn:
+            return policy
+        margin = self.settings.lease.learn_margin
+        learned = {source: rate * margin for source, rate in self.queue.rates(handler).items()}
+        return policy.with_rates(text=learned.get("text"), ocr=learned.get("ocr"))
+
+    @contextmanager
+    def intake(self) -> Iterator[Intake]:
+        """What takes files in. Holds a parser child of its own until the block ends."""
+        with Inspector(self.settings.worker) as inspector:
+            yield Intake(
+                engine=self.engine,
+                queue=self.queue,
+                archive=self.archive,
+                inspect=inspector.inspect,
+                policy=self.policy,
+                limits=self.settings.limits,
+                notify=self.notifier.notify,
+            )
+
+    def sweeper(self, bell: Bell | None = None) -> Sweeper:
+        """The background jobs of this process."""
+        return Sweeper(
+            self.queue,
+            worker=self.worker_id,
+            interval_seconds=self.settings.sweep.interval_seconds,
+            batch=self.settings.sweep.batch,
+            on_work=self.notifier.notify if bell is None else bell.ring,
+            learn=self.settings.lease.learn,
+        )
+
+    def supervisor(
+        self,
+        slots: int,
+        *,
+        until: Until = Until.STOPPED,
+        companions: Sequence[Callable[[threading.Event], None]] = (),
+    ) -> Supervisor:
+        """A worker of so many slots, with its sweeper, its listener and what runs beside them."""
+        bell = Bell()
+        sweeper = self.sweeper(bell)
+        suspect_lane = threading.Lock()
+        slot_settings = SlotSettings(
+            worker=self.settings.worker,
+            pace=Pace(
+                checkpoint_seconds=self.settings.lease.checkpoint_seconds,
+                busy_extensions=self.settings.lease.busy_extensions,
+                max_pages=self.settings.limits.max_pages,
+            ),
+            poll_seconds=self.settings.queue.poll_seconds,
+            until=until,
+        )
+        return Supervisor(
+            slots=[
+                Slot(
+                    queue=self.queue,
+                    results=self.results,
+                    archive=self.archive,
+                    policy=self.policy,
+                    sweeper=sweeper,
+                    bell=bell,
+                    worker_id=self.worker_id,
+                    settings=slot_settings,
+                    suspect_lane=suspect_lane,
+                )
+                for _ in range(slots)
+            ],
+            sweeper=sweeper,
+            listener=self._listener(bell),
+            bell=bell,
+            drain_seconds=self.settings.worker.drain_seconds,
+            companions=companions,
+        )
+
+    def _listener(self, bell: Bell) -> Listener | None:
+        if self.settings.database.pooler == "transaction":
+            return None
+        return Listener(self._connect_listener, bell)
+
+    def _connect_listener(self) -> psycopg.Connection[tuple[object, ...]]:
+        return database.listening_connection(self.url, self.settings.database)
+
+    def _revive(self) -> None:
+        if self.server is not None:
+            self.server.acquire()
+
+
+@contextmanager
+def open_app(settings: Settings, *, name: str, check_schema: bool = True) -> Iterator[App]:
+    """An App whose database answers and has the right schema. Starts the embedded server if no database is configured.
+
+    A fresh embedded database gets its schema here; any other one is left alone, and an old schema is an error that says
+    what to type. Raises DatabaseUnavailable, SchemaOutdated or ConfigurationError.
+    """
+    server = None if settings.database_url else EmbeddedServer(_made(settings))
+    try:
+        url = database.parse_url(settings.database_url if server is None else server.acquire())
+        app = App(settings, url, name, server)
+        try:
+            if check_schema:
+                _prepare_schema(app)
+            yield app
+        except OperationalError as error:
+            raise database.unavailable(error) from error
+        finally:
+            app.engine.dispose()
+    finally:
+        if server is not None:
+            server.release()
+
+
+def limits(settings: QueueSettings) -> Limits:
+    """The queue's limits as configured."""
+    return Limits(
+        max_failures=settings.max_failures,
+        max_crashes=settings.max_crashes,
+        max_releases=settings.max_releases,
+        backoff_seconds=settings.backoff_seconds,
+        backoff_cap_seconds=settings.backoff_cap_seconds,
+    )
+
+
+def lease_policy(settings: LeaseSettings, limit: LimitSettings) -> LeasePolicy:
+    """The lease policy as configured, before anything was learned."""
+    return LeasePolicy(
+        base_seconds=settings.base_seconds,
+        per_page_seconds=settings.per_page_seconds,
+        ocr_per_page_seconds=settings.ocr_per_page_seconds,
+        min_seconds=settings.min_seconds,
+        max_seconds=settings.max_seconds,
+        step_pages=settings.step_pages,
+        slack=settings.slack,
+        max_pages=limit.max_pages,
+    )
+
+
+def _made(settings: Settings) -> Path:
+    settings.data_path.mkdir(parents=True, exist_ok=True)
+    return settings.data_path
+
+
+def _prepare_schema(app: App) -> None:
+    if app.server is not None and database.current_revision(app.engine) is None:
+        database.upgrade(app.engine)
+    database.require_schema(app.engine)

@@ -1,0 +1,25 @@
+"""What every command begins with: the settings of the folder, and an App on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from pipeline.app import App, open_app
+from pipeline.config import Settings, load
+
+
+def settings_of(ctx: click.Context) -> Settings:
+    """The settings of the folder that --dir names."""
+    home = ctx.find_root().obj
+    return load(home if isinstance(home, Path) else Path())
+
+
+@contextmanager
+def app_of(ctx: click.Context, *, check_schema: bool = True) -> Iterator[App]:
+    """An App for as long as the command runs, named after it in pg_stat_activity."""
+    with open_app(settings_of(ctx), name=ctx.info_name or "command", check_schema=check_schema) as app:
+        yield app

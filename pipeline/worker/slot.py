@@ -1,0 +1,145 @@
+"""A slot: a thread of the parent and one long-lived child. It claims a task, drives the attempt, and claims again."""
+
+from __future__ import annotations
+
+import enum
+import logging
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from pipeline.config import WorkerSettings
+from pipeline.documents.archive import Archive
+from pipeline.queue.lease import LeasePolicy
+from pipeline.queue.model import Claim
+from pipeline.queue.store import Queue
+from pipeline.queue.sweeper import Sweeper
+from pipeline.queue.wakeup import Bell
+from pipeline.results import Results
+from pipeline.worker.attempt import Attempt, Pace
+from pipeline.worker.held import HeldLease, boottime
+from pipeline.worker.process import ChildDied, ChildProcess
+from pipeline.worker.stopping import Stopping
+
+logger = logging.getLogger(__name__)
+
+
+class Until(enum.Enum):
+    """When a slot ends by itself."""
+
+    STOPPED = "stopped"
+    IDLE = "idle"  # when nothing is ready
+    EMPTY = "empty"  # when nothing is ready, delayed or in work anywhere
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSettings:
+    """What a slot needs to know beside its parts. `poll_seconds` is how long it waits for work without being woken."""
+
+    worker: WorkerSettings
+    pace: Pace
+    poll_seconds: float
+    until: Until = Until.STOPPED
+
+
+class Slot:
+    """Runs one document at a time until the worker stops."""
+
+    def __init__(
+        self,
+        *,
+        queue: Queue,
+        results: Results,
+        archive: Archive,
+        policy: Callable[[str], LeasePolicy],
+        sweeper: Sweeper,
+        bell: Bell,
+        worker_id: str,
+        settings: SlotSettings,
+        suspect_lane: threading.Lock,
+    ) -> None:
+        self._queue = queue
+        self._results = results
+        self._archive = archive
+        self._policy = policy
+        self._sweeper = sweeper
+        self._bell = bell
+        self._worker_id = worker_id
+        self._settings = settings
+        self._suspect_lane = suspect_lane
+        self._child = ChildProcess(settings.worker)
+
+    def run(self, stopping: Stopping) -> None:
+        """Claim and work until it drains, or there is nothing left if so asked."""
+        try:
+            while not stopping.is_draining:
+                rings = self._bell.rings
+                if self._serve_one(stopping):
+                    continue
+                if self._is_over():
+                    return
+                wait = self._settings.poll_seconds * (0.75 + random.random() / 2)  # noqa: S311 - spreads polls
+                self._bell.wait(rings, wait)
+        finally:
+            self._child.kill()
+
+    def _serve_one(self, stopping: Stopping) -> bool:
+        """Whether there was a task."""
+        try:
+            self._child.ensure()
+            self._sweeper.run_if_overdue()
+            return self._claim_and_work(stopping)
+        except SQLAlchemyError as error:
+            logger.warning("no claim, the database is away: %s", str(error).splitlines()[0])
+        except ChildDied as died:
+            logger.error("the parser process does not start: %s", died)
+        return False
+
+    def _claim_and_work(self, stopping: Stopping) -> bool:
+        has_lane = self._suspect_lane.acquire(blocking=False)
+        try:
+            asked_at = boottime()
+            claims = self._queue.claim(self._worker_id, suspects=has_lane)
+            if has_lane and not (claims and claims[0].is_suspect):
+                # An innocent task does not keep the lane.
+                self._suspect_lane.release()
+                has_lane = False
+            for claim in claims:
+                self._work(claim, asked_at, stopping)
+            return bool(claims)
+        finally:
+            if has_lane:
+                self._suspect_lane.release()
+
+    def _work(self, claim: Claim, asked_at: float, stopping: Stopping) -> None:
+        attempt = Attempt(
+            claim,
+            HeldLease(asked_at, claim.lease_seconds),
+            child=self._child,
+            queue=self._queue,
+            results=self._results,
+            archive=self._archive,
+            policy=self._policy(claim.handler),
+            worker=self._settings.worker,
+            pace=self._settings.pace,
+            stopping=stopping,
+        )
+        attempt.run()
+
+    def _is_over(self) -> bool:
+        match self._settings.until:
+            case Until.STOPPED:
+                return False
+            case Until.IDLE:
+                return True
+            case Until.EMPTY:
+                return not self._has_live_tasks()
+
+    def _has_live_tasks(self) -> bool:
+        try:
+            return self._queue.has_live_tasks()
+        except SQLAlchemyError:
+            return True
