@@ -33,6 +33,7 @@ from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.results import Results
 from pipeline.worker.attempt import Pace
 from pipeline.worker.inspector import Inspector
+from pipeline.worker.process import CHILD_MODULE, ChildProcess
 from pipeline.worker.slot import Slot, SlotSettings, Until
 from pipeline.worker.supervisor import Supervisor
 
@@ -45,6 +46,7 @@ class App:
     url: URL
     name: str
     server: EmbeddedServer | None = None
+    child_module: str = CHILD_MODULE
     worker_id: str = field(default_factory=lambda: f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}")
 
     @functools.cached_property
@@ -92,7 +94,7 @@ class App:
     @contextmanager
     def intake(self) -> Iterator[Intake]:
         """What takes files in. Holds a parser child of its own until the block ends."""
-        with Inspector(self.settings.worker) as inspector:
+        with Inspector(self.settings.worker, self.child_module) as inspector:
             yield Intake(
                 engine=self.engine,
                 queue=self.queue,
@@ -147,6 +149,7 @@ class App:
                     worker_id=self.worker_id,
                     settings=slot_settings,
                     suspect_lane=suspect_lane,
+                    child=ChildProcess(self.settings.worker, self.child_module),
                 )
                 for _ in range(slots)
             ],

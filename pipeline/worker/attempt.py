@@ -256,7 +256,7 @@ class Attempt:
     def _complete(self, frame: Frame) -> None:
         self._finished = True
         reason = known_reason(frame.get("reason"))
-        usage = self._usage(int(frame.get("peak_rss_bytes") or 0))
+        usage = Usage(_number(frame.get("cpu_seconds")), int(_number(frame.get("peak_rss_bytes")) or 0) or None)
         result = checked_result(frame.get("result") or {})
 
         def write() -> None:
@@ -329,6 +329,10 @@ class Attempt:
 
     def _ids(self) -> tuple[int, int]:
         return self._claim.task_id, self._claim.attempt_no
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _first_line(error: Any) -> str:

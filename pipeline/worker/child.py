@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -61,6 +62,7 @@ class Child:
             self._say("refused", reason=Reason.OUT_OF_MEMORY.value, error="the parser reached its memory limit")
 
     def _work(self, frame: Frame) -> None:
+        started = time.process_time()
         sandbox.limit_cpu(float(frame["cpu_seconds"]))
         finished = process(
             job_of(frame),
@@ -69,16 +71,16 @@ class Child:
             on_open=lambda count: self._say("opened", page_count=count),
             on_page=lambda page: self._say("page", page=asdict(page)),
         )
-        self._say("finished", reason=finished.reason.value, result=finished.result, **_usage())
+        used = {"cpu_seconds": time.process_time() - started, "peak_rss_bytes": _peak_rss_bytes()}
+        self._say("finished", reason=finished.reason.value, result=finished.result, **used)
 
     def _say(self, kind: str, **facts: Any) -> None:
         self._answers.write(encode({"kind": kind, **facts}))
         self._answers.flush()
 
 
-def _usage() -> dict[str, float]:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return {"peak_rss_bytes": used.ru_maxrss * 1024}
+def _peak_rss_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _private_output() -> BinaryIO:
@@ -88,13 +90,12 @@ def _private_output() -> BinaryIO:
     return answers
 
 
-def main() -> None:
+def main(kinds: Sequence[Format], handlers: Mapping[str, Handler]) -> None:
     """Confine this process, then serve. Arguments: memory limit in bytes, the parent's process id."""
     answers = _private_output()
-    kinds, handlers = formats.discover(), handling.discover()
     measures = sandbox.apply(max_memory_bytes=int(sys.argv[1]), parent=int(sys.argv[2]))
     Child(sys.stdin.buffer, answers, kinds, handlers).serve(measures)
 
 
 if __name__ == "__main__":
-    main()
+    main(formats.discover(), handling.discover())

@@ -11,15 +11,15 @@ from pipeline.documents.formats import Inspection
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 from pipeline.worker.frames import BrokenFrame, Frame, inspection_of
-from pipeline.worker.process import ChildDied, ChildProcess
+from pipeline.worker.process import CHILD_MODULE, ChildDied, ChildProcess
 
 
 class Inspector:
     """One child for many files, replaced when it dies. A context; use it from the thread that entered it."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def __init__(self, settings: WorkerSettings, module: str = CHILD_MODULE) -> None:
         self._settings = settings
-        self._child = ChildProcess(settings)
+        self._child = ChildProcess(settings, module)
         self._lock = threading.Lock()
 
     def __enter__(self) -> Inspector:

@@ -22,6 +22,7 @@ from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
 
 CHUNK_BYTES = 1 << 18
 START_SECONDS = 60.0
+CHILD_MODULE = "pipeline.worker.child"
 MEGABYTE = 1024 * 1024
 NEAR_THE_CAP = 0.8  # a child that dies by a signal with this much of its memory cap used died of memory
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
@@ -47,8 +48,9 @@ class ChildDied(DocleaseError):
 class ChildProcess:
     """One parser child. Used by one thread, which must outlive it: the child dies with the thread that started it."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def __init__(self, settings: WorkerSettings, module: str = CHILD_MODULE) -> None:
         self._settings = settings
+        self._module = module
         self._memory_bytes = settings.max_memory_megabytes * MEGABYTE
         self._process: subprocess.Popen[bytes] | None = None
         self._decoder = Decoder()
@@ -121,7 +123,7 @@ class ChildProcess:
         self._documents = 0
         self._scratch = tempfile.mkdtemp(prefix="doclease-child-")
         self._stderr = tempfile.TemporaryFile(buffering=0, mode="ab+")  # noqa: SIM115 - lives as long as the child
-        command = [sys.executable, "-m", "pipeline.worker.child", str(self._memory_bytes), str(os.getpid())]
+        command = [sys.executable, "-m", self._module, str(self._memory_bytes), str(os.getpid())]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -60,6 +60,7 @@ class Slot:
         worker_id: str,
         settings: SlotSettings,
         suspect_lane: threading.Lock,
+        child: ChildProcess,
     ) -> None:
         self._queue = queue
         self._results = results
@@ -70,7 +71,7 @@ class Slot:
         self._worker_id = worker_id
         self._settings = settings
         self._suspect_lane = suspect_lane
-        self._child = ChildProcess(settings.worker)
+        self._child = child
 
     def run(self, stopping: Stopping) -> None:
         """Claim and work until it drains, or there is nothing left if so asked."""

@@ -1,0 +1,98 @@
+"""`work`, `watch`, `sweep` and `run`: the processes that do the work."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from types import FrameType
+
+import click
+
+from pipeline.app import App
+from pipeline.cli.session import app_of
+from pipeline.worker.slot import Until
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.option("-n", "--slots", type=click.IntRange(1, 64), help="Documents at a time (default: worker.slots).")
+@click.option("--once", "until", flag_value="idle", help="End when nothing is ready.")
+@click.option("--drain", "until", flag_value="empty", help="End when nothing is ready, delayed or in work anywhere.")
+@click.pass_context
+def work(ctx: click.Context, slots: int | None, until: str | None) -> None:
+    """Claim documents and read them, each in a child process of its own.
+
+    SIGTERM or ctrl-C finishes what is in hand within worker.drain_seconds, else gives it back; a second one gives it
+    back at once.
+    """
+    with app_of(ctx) as app:
+        _supervise(ctx, app, slots, Until(until or "stopped"))
+
+
+@click.command()
+@click.option("-n", "--slots", type=click.IntRange(1, 64), help="Documents at a time (default: worker.slots).")
+@click.pass_context
+def run(ctx: click.Context, slots: int | None) -> None:
+    """Everything in one process: watch the inbox, read what arrives, sweep."""
+    with app_of(ctx) as app, app.intake() as intake:
+        watcher = app.watcher(intake)
+        _supervise(ctx, app, slots, Until.STOPPED, watch=watcher.run)
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Take what has settled, place what has ended, then end.")
+@click.pass_context
+def watch(ctx: click.Context, once: bool) -> None:
+    """Take in files that settle in the inbox, and put them in their place once their document ended."""
+    with app_of(ctx) as app, app.intake() as intake:
+        watcher = app.watcher(intake)
+        if once:
+            watcher.run_once()
+            return
+        click.echo(f"watching {app.settings.inbox_path}", err=True)
+        watcher.run(_stop_at_signal())
+    ctx.exit(INTERRUPTED)
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="One sweep, told in a line, then end.")
+@click.pass_context
+def sweep(ctx: click.Context, once: bool) -> None:
+    """Take back what nobody works on any more. Workers do this too; it is never wrong to run another."""
+    with app_of(ctx) as app:
+        sweeper = app.sweeper()
+        if once:
+            report = sweeper.run_once()
+            state = " (waits: too many at once)" if report.braked else ""
+            click.echo(f"took back {len(report.taken)}, extended {report.graced} after an outage{state}")
+            return
+        stop = _stop_at_signal()
+        sweeper.start()
+        stop.wait()
+        sweeper.stop()
+    ctx.exit(INTERRUPTED)
+
+
+def _supervise(ctx: click.Context, app: App, slots: int | None, until: Until, watch: object = None) -> None:
+    count = slots or app.settings.worker.slots
+    companions = [watch] if callable(watch) else []
+    where = f", watching {app.settings.inbox_path}" if companions else ""
+    click.echo(f"worker {app.worker_id}: {count} slots{where}", err=True)
+    if app.supervisor(count, until=until, companions=companions).run():
+        click.echo("drained: nothing is left in hand", err=True)
+        ctx.exit(INTERRUPTED)
+
+
+def _stop_at_signal() -> threading.Event:
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            sys.exit(INTERRUPTED)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    return stop
