@@ -49,6 +49,10 @@ class Queue:
         values = {**asdict(task), "aging_ms": self._aging_ms, "reason": reason, "error": error}
         return int(connection.execute(statement("reject"), values).scalar_one())
 
+    def requeue(self, connection: Connection, task_id: int) -> bool:
+        """Retry in the caller's transaction; False when the task is in line, in work or succeeded."""
+        return connection.execute(statement("retry"), {"task_id": task_id}).one_or_none() is not None
+
     # Of a worker: fenced by the token of the claim
 
     def claim(self, worker: str, *, batch: int = 1, suspects: bool = True) -> list[Claim]:

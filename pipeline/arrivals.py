@@ -1,0 +1,337 @@
+"""The rows of intake: which bytes are here, how often they came, and where each file went. One method, one statement.
+
+Methods with a connection run inside the caller's transaction; the others in one of their own. Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import enum
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, text
+
+
+class State(enum.StrEnum):
+    """What became of an arrival."""
+
+    ENQUEUED = "enqueued"
+    DUPLICATE = "duplicate"  # the same bytes are in line, in work or done
+    RETRIED = "retried"  # the same bytes had ended badly; they are in line again
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A file that is on record. For a duplicate, document and task are those of the first arrival.
+
+    `page_count`, `priority` and `lease_seconds` are the task's. `reason` and `error` are set once the task has ended.
+    """
+
+    document_id: int
+    task_id: int
+    name: str
+    page_count: int
+    priority: int
+    lease_seconds: float
+    state: State
+    reason: str | None
+    error: str | None
+    sha256: str
+    byte_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A version of a file as the file system tells it: another version has another one."""
+
+    device: int
+    inode: int
+    byte_count: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest task of a document."""
+
+    task_id: int
+    status: str
+    handler: str
+    page_count: int
+    ocr_page_count: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A file in a private folder whose turn it is.
+
+    `arrival_id` and all that follows it are None when the file was never taken: whoever had it died before. `ended`
+    is the status of the task. `placed` says that the file had its last place already, `placed_path` which one was
+    chosen for it.
+    """
+
+    token: uuid.UUID
+    arrival_id: int | None = None
+    document_id: int | None = None
+    task_id: int | None = None
+    ended: str | None = None
+    reason: str | None = None
+    error: str | None = None
+    attempts: int | None = None
+    duplicate: bool | None = None
+    sha256: str | None = None
+    byte_count: int | None = None
+    mtime_ns: int | None = None
+    placed: bool | None = None
+    placed_path: bytes | None = None
+
+
+class Arrivals:
+    """Documents and arrivals in PostgreSQL. Holds a connection only while a statement runs.
+
+    Every method may raise sqlalchemy's DBAPIError when the database is away; repeating any of them is safe.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._single = engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    # In the caller's transaction
+
+    def document(self, connection: Connection, values: dict[str, Any]) -> int:
+        """The document of those bytes, made if it is new, and locked: arrivals of the same bytes wait for each other.
+
+        Looks before it inserts, so that a duplicate costs no number.
+        """
+        for statement in (_LOCK_DOCUMENT, _ADD_DOCUMENT, _LOCK_DOCUMENT):
+            row = connection.execute(statement, values).one_or_none()
+            if row is not None:
+                return int(row.document_id)
+        raise AssertionError("documents are never deleted, so one that is in the way of another can be found")
+
+    def inspected_again(self, connection: Connection, values: dict[str, Any]) -> None:
+        """Write what an inspection found of a document that an earlier one had refused."""
+        connection.execute(_INSPECTED_AGAIN, values)
+
+    def newest_task(self, connection: Connection, document_id: int) -> Newest | None:
+        """The newest task of a document."""
+        row = connection.execute(_NEWEST_TASK, {"document_id": document_id}).one_or_none()
+        return None if row is None else Newest(**row._mapping)
+
+    def add(self, connection: Connection, values: dict[str, Any]) -> None:
+        """Record an arrival. A token that is on record already is an IntegrityError."""
+        connection.execute(_ADD, values)
+
+    def found(self, connection: Connection, token: uuid.UUID) -> Arrived | None:
+        """The arrival of that token."""
+        return _arrived(connection.execute(_FIND, {"token": token}).one_or_none())
+
+    # On their own
+
+    def find(self, token: uuid.UUID) -> Arrived | None:
+        """The arrival of that token."""
+        return _arrived(self._rows(_FIND, token=token, first=True))
+
+    def has_no_need(self, sha256: str) -> bool:
+        """Whether those bytes are in line, in work or done, so that nobody needs to look into them again."""
+        return self._rows(_HAS_NO_NEED, sha256=sha256, first=True) is not None
+
+    def knows(self, identity: Identity) -> bool:
+        """Whether that version of a file that stays where it is was taken."""
+        values = {name: getattr(identity, name) for name in Identity.__slots__}
+        return self._rows(_KNOWS, **values, first=True) is not None
+
+    def due(self, tokens: Collection[uuid.UUID]) -> list[Unplaced]:
+        """Those of the tokens that were never taken, whose task has ended, or whose file had its place already."""
+        rows = self._rows(_DUE, tokens=list(tokens)) if tokens else []
+        return [Unplaced(**{**row._mapping, "placed_path": _raw(row.placed_path)}) for row in rows]
+
+    def choose_place(self, token: uuid.UUID, path: bytes, *, instead_of: bytes | None) -> bytes | None:
+        """Record where a file is going to be; returns the path in force, another one if somebody else chose first."""
+        row = self._rows(_CHOOSE_PLACE, token=token, path=path, instead_of=instead_of, first=True)
+        if row is None:
+            row = self._rows(_CHOSEN_PLACE, token=token, first=True)
+        return None if row is None else _raw(row.placed_path)
+
+    def placed(self, token: uuid.UUID) -> None:
+        """Record that a file has its last place."""
+        self._rows(_PLACED, token=token)
+
+    def earlier_places(self, document_id: int, arrival_id: int) -> list[bytes]:
+        """Where the files of earlier arrivals of a document were put."""
+        rows = self._rows(_EARLIER_PLACES, document_id=document_id, arrival_id=arrival_id)
+        return [bytes(row.placed_path) for row in rows]
+
+    def scanned(self, inbox: str, waiting_files: int, note: str | None) -> None:
+        """Record that an inbox was looked through just now."""
+        self._rows(_SCANNED, inbox=inbox, waiting_files=waiting_files, note=note)
+
+    def statuses(self, task_ids: Collection[int]) -> dict[int, tuple[str, str | None]]:
+        """Status and reason of each of the tasks."""
+        rows = self._rows(_STATUSES, task_ids=list(task_ids)) if task_ids else []
+        return {row.task_id: (row.status, row.reason) for row in rows}
+
+    def _rows(self, statement: Any, *, first: bool = False, **values: Any) -> Any:
+        with self._single.connect() as connection:
+            result = connection.execute(statement, values)
+            rows: Sequence[Row[Any]] = result.all() if result.returns_rows else []
+        return (rows[0] if rows else None) if first else rows
+
+
+def _arrived(row: Row[Any] | None) -> Arrived | None:
+    return None if row is None else Arrived(**{**row._mapping, "state": State(row.state)})
+
+
+def _raw(value: Any) -> bytes | None:
+    return None if value is None else bytes(value)
+
+
+# Weaker than FOR UPDATE: a worker that writes rows which refer to the document is not held up.
+_LOCK_DOCUMENT = text("SELECT document_id FROM documents WHERE sha256 = :sha256 FOR NO KEY UPDATE")
+
+_ADD_DOCUMENT = text("""
+    INSERT INTO documents
+        (sha256, name, raw_name, media_type, byte_count, page_count, ocr_page_count, restricted, batch)
+    VALUES
+        (:sha256, :name, :raw_name, :media_type, :byte_count, :page_count, :ocr_page_count, :restricted, :batch)
+    ON CONFLICT (sha256) DO NOTHING
+    RETURNING document_id
+""")
+
+_INSPECTED_AGAIN = text("""
+    UPDATE documents
+    SET media_type = :media_type,
+        page_count = :page_count,
+        ocr_page_count = :ocr_page_count,
+        restricted = :restricted
+    WHERE sha256 = :sha256
+""")
+
+_NEWEST_TASK = text("""
+    SELECT task_id, status, handler, page_count, ocr_page_count, reason
+    FROM tasks
+    WHERE document_id = :document_id
+    ORDER BY task_id DESC
+    LIMIT 1
+""")
+
+_ADD = text("""
+    INSERT INTO arrivals
+        (token, document_id, task_id, origin, name, raw_path, device, inode, byte_count, mtime_ns, duplicate,
+         placed_at, placed_path)
+    VALUES
+        (:token, :document_id, :task_id, :origin, :name, :raw_path, :device, :inode, :byte_count, :mtime_ns, :duplicate,
+         CASE WHEN CAST(:stays AS boolean) THEN queue_now() END,
+         CASE WHEN CAST(:stays AS boolean) THEN CAST(:raw_path AS bytea) END)
+""")
+
+# A task that ended before any attempt was refused at the door.
+_FIND = text("""
+    SELECT
+        arrivals.document_id,
+        arrivals.task_id,
+        arrivals.name,
+        tasks.page_count,
+        tasks.priority,
+        tasks.lease_seconds,
+        CASE
+            WHEN tasks.status = 'failed' AND tasks.attempt_no = 0 THEN 'rejected'
+            WHEN arrivals.duplicate THEN 'duplicate'
+            ELSE 'enqueued'
+        END AS state,
+        tasks.reason,
+        tasks.error,
+        documents.sha256,
+        documents.byte_count
+    FROM arrivals
+    JOIN documents USING (document_id)
+    JOIN tasks USING (task_id)
+    WHERE arrivals.token = :token
+""")
+
+_HAS_NO_NEED = text("""
+    SELECT tasks.status
+    FROM documents
+    JOIN LATERAL (
+        SELECT status
+        FROM tasks
+        WHERE tasks.document_id = documents.document_id
+        ORDER BY task_id DESC
+        LIMIT 1
+    ) AS tasks ON tasks.status IN ('enqueued', 'delayed', 'processing', 'succeeded')
+    WHERE documents.sha256 = :sha256
+""")
+
+_KNOWS = text("""
+    SELECT arrival_id
+    FROM arrivals
+    WHERE device = :device
+        AND inode = :inode
+        AND byte_count = :byte_count
+        AND mtime_ns = :mtime_ns
+        AND placed_at IS NOT NULL
+    LIMIT 1
+""")
+
+_DUE = text("""
+    SELECT
+        asked.token,
+        arrivals.arrival_id,
+        arrivals.document_id,
+        arrivals.task_id,
+        tasks.status AS ended,
+        tasks.reason,
+        tasks.error,
+        tasks.attempt_no AS attempts,
+        arrivals.duplicate,
+        documents.sha256,
+        arrivals.byte_count,
+        arrivals.mtime_ns,
+        arrivals.placed_at IS NOT NULL AS placed,
+        arrivals.placed_path
+    FROM unnest(CAST(:tokens AS uuid[])) AS asked (token)
+    LEFT JOIN arrivals ON arrivals.token = asked.token
+    LEFT JOIN tasks ON tasks.task_id = arrivals.task_id
+    LEFT JOIN documents ON documents.document_id = arrivals.document_id
+    WHERE arrivals.arrival_id IS NULL
+        OR arrivals.placed_at IS NOT NULL
+        OR tasks.finished_at IS NOT NULL
+    ORDER BY arrivals.arrival_id
+""")
+
+# Two watchers may choose at once: the second one's condition no longer holds, and it goes by what the first wrote.
+_CHOOSE_PLACE = text("""
+    UPDATE arrivals
+    SET placed_path = :path
+    WHERE token = :token
+        AND placed_path IS NOT DISTINCT FROM CAST(:instead_of AS bytea)
+        AND placed_at IS NULL
+    RETURNING placed_path
+""")
+
+_CHOSEN_PLACE = text("SELECT placed_path FROM arrivals WHERE token = :token")
+
+_PLACED = text("UPDATE arrivals SET placed_at = queue_now() WHERE token = :token AND placed_at IS NULL")
+
+_EARLIER_PLACES = text("""
+    SELECT placed_path
+    FROM arrivals
+    WHERE document_id = :document_id
+        AND arrival_id < :arrival_id
+        AND origin = 'inbox'
+        AND placed_path IS NOT NULL
+""")
+
+_SCANNED = text("""
+    INSERT INTO inbox_scans (inbox, scanned_at, waiting_files, note)
+    VALUES (:inbox, queue_now(), :waiting_files, :note)
+    ON CONFLICT (inbox) DO UPDATE
+    SET scanned_at = excluded.scanned_at,
+        waiting_files = excluded.waiting_files,
+        note = excluded.note
+""")
+
+_STATUSES = text("SELECT task_id, status, reason FROM tasks WHERE task_id = ANY(CAST(:task_ids AS bigint[]))")
