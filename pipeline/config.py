@@ -125,6 +125,7 @@ class WorkerSettings:
     max_memory_megabytes: int = 1024
     recycle_memory_megabytes: int = 400
     max_documents_per_child: int = 200
+    skip_page_after_crashes: int = 2
 
 
 @dataclass(frozen=True, slots=True)

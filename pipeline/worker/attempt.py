@@ -110,7 +110,7 @@ class Attempt:
 
     def _drive(self) -> None:
         try:
-            self._begin(self._insist(lambda: self._results.material(self._claim)))
+            self._begin(self._insist(lambda: self._material()))
             while not self._finished:
                 frame = self._child.receive(PATIENCE_SECONDS)
                 if frame is not None:
@@ -123,6 +123,9 @@ class Attempt:
             # Only a child that was asked for nothing more may live on.
             peak = 0 if end.fault is Fault.PERMANENT else self._child.kill()
             self._close(end.fault, end.reason, end.error, peak)
+
+    def _material(self) -> Material:
+        return self._results.material(self._claim, skip_after_crashes=self._worker.skip_page_after_crashes)
 
     # What the child says
 
