@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.markup import escape
 
 from pipeline.errors import DocleaseError
 
@@ -59,7 +60,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except DocleaseError as error:
-            Console(stderr=True).print(f"[bold red]error:[/] {error}", soft_wrap=True, markup=True, highlight=False)
+            Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True, highlight=False)
             ctx.exit(error.exit_code)
 
 

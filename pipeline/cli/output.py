@@ -1,0 +1,200 @@
+"""How rows reach a person or a program: a table, JSON or CSV. Nothing that a document contains can act on the reader.
+
+A terminal gets no control characters, a spreadsheet no formulas. A table is printed completely, without colour, when
+its reader is not a terminal.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TextIO, TypeVar
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.errors import NothingMatched
+
+Row = Mapping[str, Any]
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "csv")
+LARGEST_ID = 2**63 - 1
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+_WIDE_ENOUGH = 1_000_000
+# Marks that turn the direction of the text around them: a name could show as another one.
+_DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+
+
+def format_option(command: Command) -> Command:
+    """Give a command `--format`, passed as `output`."""
+    option = click.option(
+        "--format",
+        "output",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="How to print: for people, or for programs.",
+    )
+    return option(command)
+
+
+def limit_option(command: Command) -> Command:
+    """Give a command `--limit`, a number of rows."""
+    option = click.option(
+        "--limit", type=click.IntRange(1, 10**9), default=50, show_default=True, help="Print at most so many rows."
+    )
+    return option(command)
+
+
+def id_type() -> click.IntRange:
+    """What an id on the command line may be."""
+    return click.IntRange(1, LARGEST_ID)
+
+
+def print_list(rows: Sequence[Row], output: str, *, nothing: str) -> None:
+    """Print what was found. Raises NothingMatched with the sentence `nothing` if that is no row; JSON is then `[]`."""
+    if not rows:
+        if output == "json":
+            click.echo("[]")
+        raise NothingMatched(nothing)
+    print_rows(rows, list(rows[0]), output)
+
+
+def print_rows(rows: Sequence[Row], columns: Sequence[str], output: str) -> None:
+    """Print rows as they are, also none."""
+    if output == "json":
+        click.echo(json_array(rows))
+    elif output == "csv":
+        text = io.StringIO()
+        write_csv(rows, columns, text)
+        click.echo(safe(text.getvalue(), lines=True) if sys.stdout.isatty() else text.getvalue(), nl=False)
+    else:
+        click.echo(table(rows, columns), nl=False)
+
+
+def table(rows: Sequence[Row], columns: Sequence[str], *, terminal: bool | None = None) -> str:
+    """A table: as wide as the terminal, its cells wrapped; or as wide as it wants to be. Ends in a newline."""
+    on_terminal = sys.stdout.isatty() if terminal is None else terminal
+    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold" if on_terminal else "")
+    for column in columns:
+        numeric = all(isinstance(row[column], int | float | Decimal) for row in rows if row[column] is not None)
+        has_values = any(row[column] is not None for row in rows)
+        drawn.add_column(Text(safe(column)), justify="right" if numeric and has_values else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(safe(as_text(row[column]))) for column in columns))
+    console = Console(
+        width=None if on_terminal else _WIDE_ENOUGH,
+        force_terminal=on_terminal,
+        color_system="auto" if on_terminal else None,
+        highlight=False,
+    )
+    with console.capture() as captured:
+        console.print(drawn)
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def json_array(rows: Iterable[Row]) -> str:
+    """A JSON array with a row on each line."""
+    lines = ",\n".join(json_line(row) for row in rows)
+    return f"[\n{lines}\n]" if lines else "[]"
+
+
+def json_line(value: Any) -> str:
+    """A value as JSON on one line. Characters that could act on a terminal are written as \\u escapes."""
+    text = json.dumps(value, default=_plain, ensure_ascii=False)
+    return "".join(_json_escape(sign) if _acts(sign) else sign for sign in text)
+
+
+def write_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
+    """Write CSV with a header, row by row; returns how many rows. No cell is a formula to a spreadsheet."""
+    file.write(_csv_line(columns))
+    count = 0
+    for row in rows:
+        file.write(_csv_line([as_text(row[column], for_people=False) for column in columns]))
+        count += 1
+    return count
+
+
+def write_jsonl(rows: Iterable[Row], file: TextIO) -> int:
+    """Write a JSON object a line; returns how many rows."""
+    count = 0
+    for row in rows:
+        file.write(json_line(row) + "\n")
+        count += 1
+    return count
+
+
+def neutral(cell: str) -> str:
+    """The cell with a leading apostrophe if a spreadsheet would take it for a formula; numbers stay as they are."""
+    if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def safe(text: str, *, lines: bool = False) -> str:
+    """The text with every character that could act on a terminal written as an escape.
+
+    `lines` keeps newlines and tabs, for text that is printed as text.
+    """
+    kept = "\n\t" if lines else ""
+    return "".join(_escape(sign) if _acts(sign) and sign not in kept else sign for sign in text)
+
+
+def as_text(value: Any, *, for_people: bool = True) -> str:
+    """A cell as text; nothing is the empty text. For people, times are in UTC to the second."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value and for_people else "no" if for_people else str(value).lower()
+    if isinstance(value, dt.datetime):
+        return value.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M:%S") if for_people else value.isoformat()
+    if isinstance(value, dict | list):
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+    if isinstance(value, Decimal):
+        return f"{value:f}" if value.is_finite() else str(value)
+    return str(_plain(value)) if isinstance(value, bytes | memoryview) else str(value)
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    # Not csv.writer: it leaves a lone carriage return unquoted, which its own reader then takes for the end of a row.
+    quoted = [_quoted(neutral(cell)) for cell in cells]
+    return (",".join(quoted) if quoted != [""] else '""') + "\n"
+
+
+def _quoted(cell: str) -> str:
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"' if any(sign in cell for sign in ',"\r\n') else cell
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        # A number where JSON's readers get the same value back, else a text: an amount is never rounded on the way.
+        return float(value) if value.is_finite() and Decimal(repr(float(value))) == value else str(value)
+    if isinstance(value, bytes | memoryview):
+        return "\\x" + bytes(value).hex()
+    return str(value)
+
+
+def _acts(sign: str) -> bool:
+    return sign in _DIRECTION or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def _escape(sign: str) -> str:
+    named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return named.get(sign) or (f"\\x{ord(sign):02x}" if ord(sign) < 0x100 else f"\\u{ord(sign):04x}")
+
+
+def _json_escape(sign: str) -> str:
+    return f"\\u{ord(sign):04x}"

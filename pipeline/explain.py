@@ -1,0 +1,237 @@
+"""A task's story in words: where it stands, what each attempt came to, why its lease is so long, what happens next.
+
+Pure: rows as pipeline.queries reads them, the lease policy and the limits in force go in, sentences come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.durations import duration, moment
+from pipeline.queries import TaskStory
+from pipeline.queue.lease import LeasePolicy
+from pipeline.queue.settle import Limits
+from pipeline.reasons import Reason, Retry
+
+Row = Mapping[str, Any]
+_EXAMPLES = (2, 20, 200)
+
+
+def explain(story: TaskStory, policy: LeasePolicy, limits: Limits, *, sweep_seconds: float) -> list[str]:
+    """The lines of `doclease tasks explain`. `policy` is that of the task's handler."""
+    return [
+        _headline(story),
+        "",
+        *_attempts(story),
+        f"Lease: {lease_arithmetic(story.task, policy)}",
+        f"Counted so far: {_counters(story.task, limits)}.",
+        "",
+        *_next(story, limits, sweep_seconds),
+        *_meaning(story.task),
+        "(All times are UTC.)",
+    ]
+
+
+def lease_arithmetic(task: Row, policy: LeasePolicy) -> str:
+    """The task's lease as a sum, and how the sum comes out today if that is something else."""
+    pages, ocr_pages = task["page_count"], task["ocr_page_count"]
+    stored, today = task["lease_seconds"], policy.lease_seconds(pages, ocr_pages)
+    total = policy.deadline_seconds(pages, ocr_pages)
+    whole = f"The whole attempt may take {duration(task['deadline_seconds'])}."
+    if abs(stored - today) < 0.05:
+        return f"its lease is {_figure(stored)} s = {_sum(policy, pages, ocr_pages)}. {whole}"
+    return (
+        f"its lease is {_figure(stored)} s, fixed when it was taken in. With today's settings and rates it would be"
+        f" {_figure(today)} s = {_sum(policy, pages, ocr_pages)}, and the attempt {duration(total)}. {whole}"
+    )
+
+
+def lease_table(policies: Mapping[str, LeasePolicy], rates: Sequence[Row], *, learning: bool) -> list[dict[str, Any]]:
+    """What `doclease leases` shows: by handler and kind of page the rate in force, its origin, the resulting leases."""
+    learned = {(row["handler"], row["source"]): row for row in rates}
+    table = []
+    for handler, policy in policies.items():
+        for source, rate in (("text", policy.per_page_seconds), ("ocr", policy.ocr_per_page_seconds)):
+            seen = learned.get((handler, source))
+            table.append(
+                {
+                    "handler": handler,
+                    "source": source,
+                    "seconds_per_page": round(rate, 4),
+                    "from": "learned" if seen and learning else "default",
+                    "measured_p99": round(seen["seconds_per_page"], 4) if seen else None,
+                    "samples": seen["samples"] if seen else 0,
+                    **{f"lease_{n}": round(policy.lease_seconds(n, n * (source == "ocr")), 1) for n in _EXAMPLES},
+                }
+            )
+    return table
+
+
+def _headline(story: TaskStory) -> str:
+    task = story.task
+    reason = f" ({task['reason']})" if task["reason"] and task["finished_at"] else ""
+    done = f"{min(task['pages_done'], task['page_count'])} of {_count(task['page_count'], 'page')} done"
+    as_type = "type to be found out" if task["handler"] == "auto" else f"as {task['handler']}"
+    return (
+        f"Task {task['task_id']}: {task['name']} (document {task['document_id']}), {as_type},"
+        f" is {task['status']}{reason}; {done}."
+    )
+
+
+def _attempts(story: TaskStory) -> Iterator[str]:
+    now = story.task["read_at"]
+    yield f"Taken in {moment(story.task['enqueued_at'], now)}."
+    for row in story.attempts:
+        yield f"Attempt {row['attempt_no']}: {_started(row, now)} {_ended(row, now)}"
+        if row["late_finish_at"]:
+            yield (
+                f"    It finished after all at {moment(row['late_finish_at'], now)}, when its lease was gone: nothing"
+                " of that was accepted."
+            )
+    yield ""
+
+
+def _started(row: Row, now: Any) -> str:
+    at = f"at page {row['pages_reused'] + 1}"
+    reused = f", {_count(row['pages_reused'], 'page')} of earlier attempts reused" if row["pages_reused"] else ""
+    return f"worker {row['worker']} began {at} at {moment(row['started_at'], now)}{reused};"
+
+
+def _ended(row: Row, now: Any) -> str:
+    done = f"{_count(row['pages_done'] - row['pages_reused'], 'page')} done, renewed {row['renewals']} times"
+    if row["ended_at"] is None:
+        since = duration((now - row["progressed_at"]).total_seconds())
+        return f"in work, {done}, last progress {since} ago."
+    took = duration((row["ended_at"] - row["started_at"]).total_seconds())
+    if row["outcome"] == "succeeded":
+        return f"succeeded after {took}, {done}."
+    if row["outcome"] == "expired":
+        silent = duration((row["ended_at"] - row["progressed_at"]).total_seconds())
+        return (
+            f"lost at page {row['pages_done'] + 1}, {done}: {row['error']}. Taken back at"
+            f" {moment(row['ended_at'], now)}, {silent} after its last progress."
+        )
+    words = {"crashed": "crashed", "failed": "failed", "released": "given back", "cancelled": "cancelled"}
+    where = f" on page {row['page_no']}" if row["page_no"] else ""
+    cause = " ".join(filter(None, (row["reason"], f"({row['error']})" if row["error"] else None)))
+    return f"{words[row['outcome']]}{where} after {took}, {done}: {cause}."
+
+
+def _counters(task: Row, limits: Limits) -> str:
+    return (
+        f"failures {task['failure_count']} of {limits.max_failures}, crashes {task['crash_count']} of"
+        f" {limits.max_crashes}, given back {task['release_count']} of {limits.max_releases}"
+    )
+
+
+def _sum(policy: LeasePolicy, pages: int, ocr_pages: int) -> str:
+    step = min(max(pages, 1), policy.step_pages, policy.max_pages)
+    ocr = min(max(ocr_pages, 0), step)
+    terms = [f"{_figure(policy.base_seconds)} s"]
+    if step > ocr:
+        terms.append(f"{_figure(policy.per_page_seconds)} s x {_count(step - ocr, 'page')}")
+    if ocr:
+        terms.append(f"{_figure(policy.ocr_per_page_seconds)} s x {_count(ocr, 'page')} to recognise")
+    clamp = f"at least {_figure(policy.min_seconds)} s, at most {_figure(policy.max_seconds)} s"
+    covers = f"; a lease covers the next {step} of its {pages} pages" if step < pages else ""
+    return f"{' + '.join(terms)}, {clamp}{covers}"
+
+
+def _next(story: TaskStory, limits: Limits, sweep_seconds: float) -> Iterator[str]:
+    task = story.task
+    match task["status"]:
+        case "enqueued":
+            yield from _next_in_line(story, sweep_seconds)
+        case "delayed":
+            wait = (task["not_before"] - task["read_at"]).total_seconds()
+            yield (
+                f"Next: it waits until {moment(task['not_before'], task['read_at'])} ({_in(wait)}) because of"
+                f" {task['reason']}, then it is back in line. {_resumes(task)}"
+            )
+        case "processing":
+            yield from _next_in_work(story, limits, sweep_seconds)
+        case "succeeded":
+            took = duration((task["finished_at"] - task["enqueued_at"]).total_seconds())
+            yield f"Done, {took} after it was taken in. See: doclease documents show {task['document_id']}"
+        case _:
+            yield f"It ended at {moment(task['finished_at'], task['read_at'])}." + (
+                f" {task['error']}" if task["error"] else ""
+            )
+            yield from _may_retry(task)
+
+
+def _next_in_line(story: TaskStory, sweep_seconds: float) -> Iterator[str]:
+    task, line = story.task, story.line
+    ahead = line["tasks_ahead"]
+    before = f"; {_count(ahead, 'task')} of {_count(line['pages_ahead'], 'page')} before it" if ahead else ""
+    yield f"Next: it is number {ahead + 1} in line{before}. A worker takes it when a slot is free. {_resumes(task)}"
+    if task["crash_count"]:
+        yield "It took a worker down before, so it will run in small steps, a page at a time."
+    age = float(line["sweep_age_seconds"])
+    if not line["in_work"] and age > 3 * sweep_seconds:
+        yield f"Nothing is in work and no worker has swept for {duration(age)}: is one running? Type: doclease work"
+
+
+def _next_in_work(story: TaskStory, limits: Limits, sweep_seconds: float) -> Iterator[str]:
+    task = story.task
+    now, expires = task["read_at"], task["lease_expires_at"]
+    left = (expires - now).total_seconds()
+    if left > 0:
+        yield (
+            f"Next: if no page is finished by {moment(expires, now)} ({_in(left)}) the sweeper takes it back;"
+            f" the next attempt starts at page {task['pages_done'] + 1}."
+        )
+    else:
+        age = duration(float(story.line["sweep_age_seconds"]))
+        yield (
+            f"Next: its lease ran out {duration(-left)} ago. The next sweep takes it back (one runs every"
+            f" {duration(sweep_seconds)}, the last was {age} ago), unless its worker reports first; the next attempt"
+            f" starts at page {task['pages_done'] + 1}."
+        )
+    hard = (task["deadline_at"] - now).total_seconds()
+    yield f"However well it goes on, the attempt has to end by {moment(task['deadline_at'], now)} ({_in(hard)})."
+    if task["cancel_requested"]:
+        yield "Somebody asked to cancel it: it stops at its next checkpoint."
+    if task["crash_count"] + 1 >= limits.max_crashes:
+        yield "One more crash and it is quarantined."
+
+
+def _may_retry(task: Row) -> Iterator[str]:
+    reason = _reason(task["reason"])
+    again = f"`doclease tasks retry {task['task_id']}` puts it in line again. {_resumes(task)}"
+    if reason is not None and reason.retry is Retry.NEVER and reason is not Reason.CANCELLED:
+        yield f"Trying again ends the same way unless something changes; then {again}"
+    else:
+        yield f"Next: nothing, until somebody asks. {again}"
+
+
+def _meaning(task: Row) -> Iterator[str]:
+    reason = _reason(task["reason"])
+    if reason is not None:
+        yield f"{reason.value}: {reason.help}"
+
+
+def _reason(word: str | None) -> Reason | None:
+    return Reason(word) if word in {reason.value for reason in Reason} else None
+
+
+def _resumes(task: Row) -> str:
+    done = task["pages_done"]
+    if not done:
+        return "It starts at page 1."
+    if done >= task["page_count"]:
+        return "All its pages are kept; only the result is missing."
+    return f"It goes on at page {done + 1}; {_count(done, 'page')} are kept."
+
+
+def _in(seconds: float) -> str:
+    return f"in {duration(seconds)}" if seconds > 0 else f"{duration(-seconds)} ago"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _figure(number: float) -> str:
+    return f"{number:.3f}".rstrip("0").rstrip(".")
