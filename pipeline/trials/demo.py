@@ -125,9 +125,7 @@ class Demo:
             if row is not None and row.pages_done >= KILL_AFTER_PAGES:
                 pid = int(row.lease_holder.split("/")[-2])
                 os.kill(pid, signal.SIGKILL)
-                self.say(
-                    f"killed worker {pid} (SIGKILL) in the middle of {CONTRACT}, at page {row.pages_done} or later"
-                )
+                self.say(f"killed worker {pid} (SIGKILL) in the middle of {CONTRACT}, after page {row.pages_done}")
                 return
             time.sleep(LOOK_SECONDS)
         raise DocleaseError(f"no worker took up {CONTRACT}; see {place.log_path}")
@@ -140,12 +138,8 @@ class Demo:
             if not told and connection.execute(RECOVERIES).first() is not None:
                 self.say("its lease ran out: the contract was taken back, the other worker goes on")
                 told = True
-            arrived = connection.execute(_ARRIVED).scalar_one()
-            if (
-                arrived >= files
-                and progress.ended == progress.documents
-                and not connection.execute(_WAITING).scalar_one()
-            ):
+            arrived, unplaced = connection.execute(_ARRIVALS).one()
+            if arrived >= files and progress.ended == progress.documents and not unplaced:
                 return
             time.sleep(LOOK_SECONDS)
         raise DocleaseError("not everything came to its end; run `doclease demo --keep FOLDER` and look there")
