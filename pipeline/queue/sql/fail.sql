@@ -16,8 +16,8 @@ WITH decided AS MATERIALIZED (
 failed AS (
     UPDATE tasks
     SET status = decided.status,
-        reason = :reason,
-        error = :error,
+        reason = CASE WHEN decided.status = 'cancelled' THEN 'cancelled' ELSE CAST(:reason AS text) END,
+        error = CAST(:error AS text),
         failure_count = failure_count + CAST(:failures AS integer),
         crash_count = crash_count + CAST(:crashes AS integer),
         release_count = release_count + CAST(:releases AS integer),
@@ -35,13 +35,14 @@ failed AS (
         deadline_at = NULL
     FROM decided
     WHERE tasks.task_id = decided.task_id
-    RETURNING tasks.task_id, tasks.attempt_no, tasks.status, tasks.reason, tasks.error
+        AND tasks.status = 'processing'
+    RETURNING tasks.task_id, tasks.attempt_no, tasks.status
 ),
 closed AS (
     UPDATE attempts
     SET outcome = CAST(:outcome AS text),
-        reason = failed.reason,
-        error = failed.error,
+        reason = CAST(:reason AS text),
+        error = CAST(:error AS text),
         page_no = CAST(:page_no AS integer),
         ended_at = queue_clock(),
         cpu_seconds = CAST(:cpu_seconds AS double precision),

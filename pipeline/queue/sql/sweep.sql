@@ -2,7 +2,10 @@
 -- Safe to run anywhere, any time, by anybody: it needs no leader and no knowledge of what the tasks are.
 --
 -- One statement, because read-then-write would take back a task that completed in between. The inner SELECT locks, because
--- otherwise it waits for a committing worker and then re-enqueues the finished row.
+-- otherwise it waits for a committing worker and then re-enqueues the finished row. What is decided is decided from the rows
+-- as they were locked, never from the snapshot: a cancellation may have come in between.
+-- Nothing here waits: a session that stopped inside a transaction hides its own task, never the others.
+-- No join with tasks but by locked ids, so no estimate can turn it into a scan of every task there ever was.
 -- Whoever does not get the one row of sweeper_state leaves the sweep to whoever has it.
 --
 -- Grace: when nobody swept for 3 intervals, or the server started since, leases ran while nobody could renew them. What was
@@ -15,22 +18,28 @@ WITH previous AS MATERIALIZED (
     SELECT
         last_ok_at,
         braked_at,
-        queue_now() - last_ok_at > make_interval(secs => 3 * CAST(:interval_seconds AS double precision))
-            OR pg_postmaster_start_time() > last_ok_at AS outage
-    FROM sweeper_state
-    FOR NO KEY UPDATE SKIP LOCKED
+        outage,
+        CASE WHEN outage THEN last_ok_at ELSE queue_now() END AS judged_at
+    FROM (
+        SELECT
+            last_ok_at,
+            braked_at,
+            queue_now() - last_ok_at > make_interval(secs => 3 * CAST(:interval_seconds AS double precision))
+                OR pg_postmaster_start_time() > last_ok_at AS outage
+        FROM sweeper_state
+        WHERE only_row
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) AS state
 ),
 running AS MATERIALIZED (
     SELECT
-        tasks.task_id,
-        tasks.lease_holder,
-        tasks.progressed_at,
-        previous.outage AND tasks.lease_expires_at >= previous.last_ok_at AS graced,
-        tasks.lease_expires_at < queue_now()
-            AND NOT (previous.outage AND tasks.lease_expires_at >= previous.last_ok_at) AS expired
+        task_id,
+        lease_holder,
+        progressed_at,
+        lease_expires_at < (SELECT judged_at FROM previous) AS expired
     FROM tasks
-    CROSS JOIN previous
-    WHERE tasks.status = 'processing'
+    WHERE status = 'processing'
+        AND EXISTS (SELECT FROM previous)
 ),
 verdict AS MATERIALIZED (
     SELECT
@@ -42,55 +51,67 @@ verdict AS MATERIALIZED (
          FROM previous) AS has_waited
     FROM running
 ),
+spared AS MATERIALIZED (
+    SELECT task_id
+    FROM tasks
+    WHERE status = 'processing'
+        AND lease_expires_at >= (SELECT judged_at FROM previous)
+        AND (SELECT outage FROM previous)
+    FOR NO KEY UPDATE SKIP LOCKED
+),
 graced AS (
     UPDATE tasks
     SET lease_expires_at = GREATEST(
             tasks.lease_expires_at,
             queue_clock() + make_interval(secs => tasks.lease_seconds)),
-        deadline_at = tasks.deadline_at + (queue_now() - previous.last_ok_at)
-    FROM running, previous
-    WHERE tasks.task_id = running.task_id
+        deadline_at = tasks.deadline_at + GREATEST(
+            queue_now() - GREATEST((SELECT last_ok_at FROM previous), tasks.progressed_at),
+            INTERVAL '0')
+    FROM spared
+    WHERE tasks.task_id = spared.task_id
         AND tasks.status = 'processing'
-        AND running.graced
     RETURNING tasks.task_id
 ),
 picked AS MATERIALIZED (
-    SELECT tasks.task_id
+    SELECT
+        task_id,
+        lease_holder,
+        lease_expires_at,
+        progressed_at,
+        crash_count,
+        cancel_requested
     FROM tasks
-    JOIN running ON running.task_id = tasks.task_id
-    CROSS JOIN verdict
-    WHERE tasks.status = 'processing'
-        AND tasks.lease_expires_at < queue_now()
-        AND running.expired
-        AND (NOT verdict.too_many OR verdict.has_waited)
-    ORDER BY tasks.task_id
+    WHERE status = 'processing'
+        AND lease_expires_at < (SELECT judged_at FROM previous)
+        AND (SELECT NOT too_many OR has_waited FROM verdict)
+    ORDER BY task_id
     LIMIT CAST(:batch AS integer)
-    FOR NO KEY UPDATE OF tasks SKIP LOCKED
+    FOR NO KEY UPDATE SKIP LOCKED
 ),
 judged AS MATERIALIZED (
     SELECT
-        picked.task_id,
+        picked.*,
         EXISTS (
             SELECT
             FROM running AS other
-            WHERE other.lease_holder = mine.lease_holder
-                AND other.task_id <> mine.task_id
+            WHERE other.lease_holder = picked.lease_holder
+                AND other.task_id <> picked.task_id
                 AND NOT other.expired
-                AND other.progressed_at > tasks.lease_expires_at
+                AND other.progressed_at > picked.lease_expires_at
         )
         OR (
             NOT EXISTS (
                 SELECT
                 FROM running AS other
-                WHERE other.lease_holder = mine.lease_holder
-                    AND other.task_id <> mine.task_id
+                WHERE other.lease_holder = picked.lease_holder
+                    AND other.task_id <> picked.task_id
             )
             AND NOT EXISTS (
                 SELECT
                 FROM attempts
-                WHERE attempts.worker = mine.lease_holder
+                WHERE attempts.worker = picked.lease_holder
                     AND attempts.outcome = 'expired'
-                    AND attempts.ended_at > mine.progressed_at
+                    AND attempts.ended_at > picked.progressed_at
             )
         )
         OR (
@@ -100,21 +121,18 @@ judged AS MATERIALIZED (
                 AND attempts.outcome = 'expired'
         ) AS charged
     FROM picked
-    JOIN running AS mine ON mine.task_id = picked.task_id
-    JOIN tasks ON tasks.task_id = picked.task_id
 ),
 decided AS MATERIALIZED (
     SELECT
-        judged.task_id,
-        judged.charged,
+        task_id,
+        charged,
         CASE
-            WHEN tasks.cancel_requested THEN 'cancelled'
-            WHEN judged.charged AND tasks.crash_count + 1 >= CAST(:max_crashes AS integer) THEN 'quarantined'
-            WHEN judged.charged AND tasks.crash_count >= 1 THEN 'delayed'
+            WHEN cancel_requested THEN 'cancelled'
+            WHEN charged AND crash_count + 1 >= CAST(:max_crashes AS integer) THEN 'quarantined'
+            WHEN charged AND crash_count >= 1 THEN 'delayed'
             ELSE 'enqueued'
         END AS status
     FROM judged
-    JOIN tasks ON tasks.task_id = judged.task_id
 ),
 taken AS (
     UPDATE tasks
@@ -137,6 +155,7 @@ taken AS (
         deadline_at = NULL
     FROM decided
     WHERE tasks.task_id = decided.task_id
+        AND tasks.status = 'processing'
     RETURNING tasks.task_id, tasks.attempt_no, tasks.status, tasks.error, decided.charged
 ),
 closed AS (
@@ -155,17 +174,16 @@ noted AS (
     UPDATE sweeper_state
     SET last_ok_at = GREATEST(sweeper_state.last_ok_at, queue_now()),
         swept_by = :worker,
-        braked_at = CASE
-            WHEN verdict.too_many AND NOT verdict.has_waited THEN COALESCE(sweeper_state.braked_at, queue_now())
-        END,
+        braked_at = CASE WHEN verdict.too_many THEN COALESCE(sweeper_state.braked_at, queue_now()) END,
         graced_at = CASE WHEN (SELECT outage FROM previous) THEN queue_now() ELSE sweeper_state.graced_at END
     FROM verdict
-    WHERE EXISTS (SELECT FROM previous)
-    RETURNING sweeper_state.braked_at
+    WHERE sweeper_state.only_row
+        AND EXISTS (SELECT FROM previous)
+    RETURNING verdict.too_many AND NOT verdict.has_waited AS braked
 )
 SELECT
     EXISTS (SELECT FROM noted) AS judged,
-    COALESCE((SELECT braked_at IS NOT NULL FROM noted), false) AS braked,
+    COALESCE((SELECT braked FROM noted), false) AS braked,
     (SELECT count(*) FROM graced) AS graced,
     taken.task_id,
     taken.attempt_no,
