@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -23,13 +22,21 @@ from psycopg.pq import PGconn, Ping
 
 from pipeline.embedded_account import Account, reachable_binaries
 from pipeline.embedded_home import DATABASE, PORT, ROLE, open_owned, try_lock
-from pipeline.embedded_keeper import KEEPER, LOG, MODULE, STOP_NOW, USERS, is_keeper, postmaster_of, stop_server
+from pipeline.embedded_keeper import (
+    KEEPER,
+    LOG,
+    MODULE,
+    STOP_NOW,
+    USERS,
+    explain,
+    is_keeper,
+    postmaster_of,
+    stop_server,
+)
 from pipeline.errors import DatabaseUnavailable
 
 _START_SECONDS = 120.0  # crash recovery replays at most about max_wal_size, 1 GB
 _CONTAINER_SECONDS = 8.0  # of the 10 that docker stop gives
-_LITTLE_BYTES = 32_000_000  # two WAL segments
-_LOG_LINES = 15
 _KEEPERS = 5  # one may leave as this command arrives, by a stop; five in a row are a fault
 
 
@@ -150,7 +157,7 @@ class EmbeddedServer:
         deadline, keepers = time.monotonic() + _START_SECONDS, 0
         while not self._is_well():
             if time.monotonic() > deadline or keepers >= _KEEPERS:
-                raise DatabaseUnavailable(self._explain("The server does not take connections."))
+                raise DatabaseUnavailable(explain(self._data_dir, "The server does not take connections."))
             if not self._has_keeper():
                 self._start_keeper()
                 keepers += 1
@@ -177,9 +184,9 @@ class EmbeddedServer:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise DatabaseUnavailable(self._explain("The server does not take connections.")) from error
+            raise DatabaseUnavailable(explain(self._data_dir, "The server does not take connections.")) from error
         if done.returncode != 0:
-            raise DatabaseUnavailable(self._explain(done.stderr.decode(errors="replace").strip()))
+            raise DatabaseUnavailable(done.stderr.decode(errors="replace").strip())
 
     def _has_keeper(self) -> bool:
         descriptor = open_owned(self._data_dir / KEEPER)
@@ -199,16 +206,6 @@ class EmbeddedServer:
         except (ProcessLookupError, ValueError):
             pass  # it is just coming or going: look again
         return False
-
-    def _explain(self, what: str) -> str:
-        try:
-            lines = self.log_path.read_text(errors="replace").splitlines()[-_LOG_LINES:]
-        except OSError:
-            lines = []
-        free = shutil.disk_usage(self._data_dir).free
-        space = f"\nOnly {free // 1_000_000} MB are free there. Free some." if free < _LITTLE_BYTES else ""
-        tail = "".join(f"\n  {line}" for line in lines)
-        return f"{what}{space}\nThe end of {self.log_path}:{tail}\nRemove the cause and run the command again."
 
 
 def _wait(done: Callable[[], bool], seconds: float) -> bool:

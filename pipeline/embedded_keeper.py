@@ -17,6 +17,7 @@ import ctypes
 import fcntl
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,6 +40,8 @@ _PG_CTL_SECONDS = 2.0  # how long pg_ctl restart may take between the end of the
 _MAX_PATIENCE_SECONDS = 10.0
 _FIRST_STARTS = 2
 _LOG_BYTES = 8_000_000
+_LOG_LINES = 15
+_LITTLE_BYTES = 32_000_000  # two WAL segments
 _STOPPING = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))  # fast, immediate, by force
 _PR_SET_PDEATHSIG = 1
 
@@ -119,6 +122,18 @@ def _command_line(pid: int) -> list[bytes]:
         return [b""]
 
 
+def explain(data_dir: Path, what: str) -> str:
+    """What happened, with the end of the server's log and what to do about it."""
+    try:
+        lines = (data_dir / LOG).read_text(errors="replace").splitlines()[-_LOG_LINES:]
+    except OSError:
+        lines = []
+    free = shutil.disk_usage(data_dir).free
+    space = f"\nOnly {free // 1_000_000} MB are free there. Free some." if free < _LITTLE_BYTES else ""
+    tail = "".join(f"\n  {line}" for line in lines)
+    return f"{what}{space}\nThe end of {data_dir / LOG}:{tail}\nRemove the cause and run the command again."
+
+
 class Keeper:
     """The life of one keeper, from the lock to the last user's end. Single-threaded; `run` may be called once."""
 
@@ -186,7 +201,7 @@ class Keeper:
     def _first_start(self) -> None:
         while not self._tend():
             if self._failures >= _FIRST_STARTS and self._child and self._child.poll() is not None:
-                raise DatabaseUnavailable("The server ended before it took a connection.")
+                raise DatabaseUnavailable(explain(self._data_dir, "The server ended before it took a connection."))
             time.sleep(0.05)
 
     def _tend(self) -> bool:
@@ -290,8 +305,9 @@ def main() -> int:
         _leave_terminal(data_dir)
         keeper.run(report)
     except (DatabaseUnavailable, OSError) as error:
-        print(error, flush=True)
-        if not keeper.is_reported:
+        if keeper.is_reported:
+            print(error, flush=True)  # to the log
+        else:
             os.write(report, str(error).encode(errors="replace"))
         return 1
     return 0
