@@ -1,0 +1,93 @@
+"""The schema comes by one command, safe to run twice at once, and a wrong one is told in a sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL, Engine, text
+
+from pipeline import database
+from pipeline.config import DatabaseSettings
+from pipeline.errors import ConfigurationError, DatabaseUnavailable, SchemaOutdated
+from pipeline.reasons import Reason
+from tests import postgres
+
+
+ROOT = Path(__file__).parent.parent
+UPGRADE = """
+import sys
+from pipeline import config, database
+database.upgrade(database.open_engine(database.parse_url(sys.argv[1]), config.DatabaseSettings(), name="upgrade"))
+"""
+
+
+@pytest.fixture
+def fresh(server: URL) -> Iterator[Engine]:
+    """A database without a schema."""
+    url = postgres.create_database(server, "tests_fresh")
+    engine = database.open_engine(url, DatabaseSettings(), name="tests")
+    yield engine
+    engine.dispose()
+
+
+def test_a_database_without_schema_says_what_to_type(fresh: Engine) -> None:
+    with pytest.raises(SchemaOutdated, match="doclease db upgrade"):
+        database.require_schema(fresh)
+
+
+def test_an_old_or_a_newer_schema_says_what_to_do(fresh: Engine) -> None:
+    database.upgrade(fresh)
+    for revision, told in (("0000", "doclease db upgrade"), ("9999", "Upgrade doclease")):
+        with fresh.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+        with pytest.raises(SchemaOutdated, match=told):
+            database.require_schema(fresh)
+
+
+def test_upgrading_twice_at_once_and_again_is_safe(fresh: Engine) -> None:
+    url = fresh.url.render_as_string(hide_password=False)
+    upgrades = [subprocess.Popen([sys.executable, "-c", UPGRADE, url], cwd=ROOT) for _ in range(3)]
+    assert [each.wait(timeout=60) for each in upgrades] == [0, 0, 0]
+    assert database.upgrade(fresh) == database.newest_revision()
+    database.require_schema(fresh)
+
+
+def test_every_reason_is_explained_in_the_database(fresh: Engine) -> None:
+    database.upgrade(fresh)
+    with fresh.connect() as connection:
+        known = {row.reason: row.help for row in connection.execute(text("SELECT reason, help FROM reasons"))}
+    assert known == {reason.value: reason.help for reason in Reason}
+
+
+def test_the_newest_revision_is_the_head_of_the_migrations() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(database.migrations_folder()))
+    assert ScriptDirectory.from_config(config).get_heads() == [database.newest_revision()]
+
+
+def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
+    url = database.parse_url("postgresql://someone:secret@127.0.0.1:1/nowhere")
+    engine = database.open_engine(url, DatabaseSettings(connect_timeout_seconds=2), name="tests")
+    with pytest.raises(DatabaseUnavailable) as raised:
+        database.require_schema(engine)
+    assert "secret" not in str(raised.value)
+    assert raised.value.exit_code == 7
+
+
+@pytest.mark.parametrize("wrong", ["mysql://host/name", "not a url", "://"])
+def test_a_url_of_something_else_is_a_configuration_error(wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match="postgresql://"):
+        database.parse_url(wrong)
+
+
+def test_sessions_have_limits_that_end_a_forgotten_transaction(engine: Engine) -> None:
+    with engine.connect() as connection:
+        limit = connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar_one()
+        timeout = connection.execute(text("SHOW statement_timeout")).scalar_one()
+    assert (limit, timeout) == ("5s", "30s")
