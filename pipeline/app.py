@@ -31,6 +31,7 @@ from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.results import Results
+from pipeline.watcher import Watcher
 from pipeline.worker.attempt import Pace
 from pipeline.worker.inspector import Inspector
 from pipeline.worker.process import CHILD_MODULE, ChildProcess
@@ -104,6 +105,10 @@ class App:
                 limits=self.settings.limits,
                 notify=self.notifier.notify,
             )
+
+    def watcher(self, intake: Intake) -> Watcher:
+        """What watches the inbox; `intake` must be its alone."""
+        return Watcher(intake=intake, settings=self.settings)
 
     def sweeper(self, bell: Bell | None = None) -> Sweeper:
         """The background jobs of this process."""

@@ -37,7 +37,7 @@ LIMIT_SECONDS = 120
 LOOK_SECONDS = 0.05
 
 _CONTRACT = text(
-    "SELECT pages_done, page_count, lease_holder FROM tasks JOIN documents USING (document_id)"
+    "SELECT pages_done, lease_holder FROM tasks JOIN documents USING (document_id)"
     " WHERE documents.name = :name AND tasks.status = 'processing'"
 )
 _PROGRESS = text(
