@@ -1,0 +1,91 @@
+"""Contracts: parties, dates, governing law, duration and notice, read from the opening and from single clauses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipeline.documents.text import Document
+from pipeline.handling import Extraction, Field, Handler
+from pipeline.reading import clauses
+from pipeline.reading.clauses import Answer
+from pipeline.reading.headings import find_title
+from pipeline.reading.preamble import find_parties
+from pipeline.reading.prose import Prose, prose
+from pipeline.reading.rows import fold
+
+_NAMES = re.compile(
+    r"\b(?:agreement|contract|lease|license|licence|amendment|addendum|\w*vertrag|\w*vereinbarung|contrat|convention"
+    r"|\w*overeenkomst|contrato|acuerdo"
+    r"|contratto|accordo|memorandum of understanding|terms and conditions)\b"
+)
+_WORDS = re.compile(
+    r"\b(?:agreement|hereby|hereto|herein|hereof|hereunder|hereinafter|whereas|witnesseth|party|parties|governing law"
+    r"|in witness whereof|now,? therefore"
+    r"|term and termination|confidential information|indemnif\w+|obligations|executed|by and between|effective date"
+    r"|shall"
+    r"|vertrag\w{0,12}|vertragspart\w+|vereinbarung|kundigung\w{0,6}|laufzeit|gerichtsstand|praambel|nachfolgend"
+    r"|contrat|les parties|ci-apres|prestataire|resiliation|preavis|overeenkomst|partijen|opdrachtgever|opzegging"
+    r"|contrato|las partes|clausula\w?"
+    r"|contratto|le parti|premesso|recesso)\b"
+)
+SCORE_PAGES = 4
+SCORE_CHARACTERS = 15_000
+
+
+class ContractHandler:
+    """Reads contracts; at its best in English, with openings and clauses of five other languages known."""
+
+    name = "contract"
+    fields: tuple[str, ...] = (
+        "title",
+        "parties",
+        "agreement_date",
+        "effective_date",
+        "expiration_date",
+        "term",
+        "notice_period",
+        "governing_law",
+    )
+
+    def score(self, document: Document) -> float:
+        """How many different words of contracts the first pages have, and whether one stands near the top."""
+        text = fold("\n".join(page.text for page in document.pages[:SCORE_PAGES])[:SCORE_CHARACTERS])
+        words = {match[0] for match in _WORDS.finditer(text)}
+        titled = 0.25 if _NAMES.search(text[:800]) else 0.0
+        return min(1.0, 0.07 * len(words) + titled) if words else 0.0
+
+    def extract(self, document: Document) -> Extraction:
+        """Find the fields; an unfilled template has none but its title."""
+        running = prose(document)
+        found: dict[str, tuple[Field, ...]] = {}
+        title = find_title(document, wanted=lambda line: _NAMES.search(fold(line)) is not None)
+        if title:
+            found["title"] = (Field(title.value, title.page, title.value, "pattern", title.confidence),)
+        parties = tuple(
+            Field(
+                each.name, running.page(each.start), running.sentence(each.start, each.end), "pattern", each.confidence
+            )
+            for each in find_parties(running)
+        )
+        if parties:
+            found["parties"] = parties
+        return Extraction(self.name, found | {name: (field,) for name, field in _clauses(running)})
+
+
+def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
+    answers: tuple[tuple[str, Answer | None], ...] = (
+        ("agreement_date", clauses.agreement_date(running)),
+        ("effective_date", clauses.effective_date(running)),
+        ("expiration_date", clauses.expiration_date(running)),
+        ("term", clauses.term(running)),
+        ("notice_period", clauses.notice_period(running)),
+        ("governing_law", clauses.governing_law(running)),
+    )
+    for name, answer in answers:
+        if answer:
+            snippet = running.sentence(answer.start, answer.end)
+            yield name, Field(answer.value, running.page(answer.start), snippet, answer.method, answer.confidence)
+
+
+handler: Handler = ContractHandler()

@@ -1,0 +1,108 @@
+"""Amounts of money as documents print them, to plain decimals; one document, one decimal mark, one currency."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+_CODES = (
+    "EUR USD GBP CHF CAD AUD NZD INR PLN SEK NOK DKK CZK HUF RON BGN JPY CNY MYR SGD HKD ZAR BRL MXN AED THB TRY ILS"
+    " KRW IDR PHP TWD ISK UAH"
+)
+_SYMBOLS = {"€": "EUR", "£": "GBP", "₹": "INR", "¥": "JPY", "zł": "PLN", "Kč": "CZK", "Rs": "INR", "RM": "MYR"}
+_DOLLARS = {"$": "USD", "US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "S$": "SGD"}
+_MONEY = {code: code for code in _CODES.split()} | _SYMBOLS | _DOLLARS | {"HK$": "HKD", "Rs.": "INR", "Fr.": "CHF"}
+_UNIT = "(" + "|".join(re.escape(unit) for unit in sorted(_MONEY, key=len, reverse=True)) + ")"
+
+_BEFORE = re.compile(rf"(?<![A-Za-z]){_UNIT} {{0,2}}-? {{0,2}}$")
+_AFTER = re.compile(rf" {{0,2}}{_UNIT}(?![A-Za-z])")
+_NUMBER = re.compile(
+    r"(?<![\w.,'/:#])(?<!\w-)"
+    r"(\d{1,3}(?:[ \u00a0\u202f]\d{3})+[.,]\d\d|\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,12}(?:[.,]\d{1,4})?)"
+    r"(,-|,--|\.-|-)?(?![\w/:]|[.,'’]\d|-\w)"
+)
+_PERCENT = re.compile(r"[ \u00a0]?%")
+_MINUS = re.compile(r"[-−–(] ?(?:\S{1,3} ?)?$")
+_CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")
+_NOT_CODE = re.compile(rf"(?<![A-Za-z]){_UNIT}(?![A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAmount:
+    """An amount in a text and its place. `currency` is the ISO code printed beside it; `cents`: it has decimals."""
+
+    value: Decimal
+    start: int
+    end: int
+    currency: str | None
+    cents: bool
+
+
+def decimal_comma(texts: Iterable[str]) -> bool:
+    """Whether a document marks decimals with a comma: the majority of its numbers with two decimals says so."""
+    votes: Counter[str] = Counter()
+    for text in texts:
+        votes.update(match[1] for match in _CENTS.finditer(text))
+    return votes[","] > votes["."]
+
+
+def find_amounts(text: str, *, comma: bool = False) -> list[FoundAmount]:
+    """The numbers of a printed text that can be amounts, in order. Percentages, dates and codes are left out."""
+    found = []
+    for match in _NUMBER.finditer(text):
+        if _PERCENT.match(text, match.end()):
+            continue
+        before = text[max(0, match.start() - 8) : match.start()]
+        value = _decimal(match[1], comma)
+        if (_MINUS.search(before) and not _ranges(text, match.start())) or match[2] == "-":
+            value = -value
+        currency = _unit(before, text, match.end())
+        cents = re.search(r"[.,]\d\d?$", match[1]) is not None or (match[2] or "").startswith((",", "."))
+        found.append(FoundAmount(value, match.start(), match.end(), currency, cents))
+    return found
+
+
+def plain(value: Decimal) -> str:
+    """A decimal with a point, at least two decimals, no exponent."""
+    return f"{value:.2f}" if value == value.quantize(Decimal("0.01")) else f"{value:f}"
+
+
+def currency(texts: Iterable[str]) -> tuple[str, int, int] | None:
+    """The document's currency: code, its votes and all votes. Codes beside amounts count twice what a symbol does.
+
+    A dollar sign stands for USD unless the document names another dollar by its code.
+    """
+    votes: Counter[str] = Counter()
+    for text in texts:
+        for match in _NOT_CODE.finditer(text):
+            near = text[max(0, match.start() - 12) : match.end() + 12]
+            if any(sign.isdigit() for sign in near) or len(match[1]) == 3:
+                votes[_MONEY[match[1]]] += 2 if len(match[1]) == 3 else 1
+    if not votes:
+        return None
+    best, count = max(votes.items(), key=lambda each: (each[1], each[0]))
+    return best, count, votes.total()
+
+
+def _unit(before: str, text: str, end: int) -> str | None:
+    match = _BEFORE.search(before) or _AFTER.match(text, end)
+    return _MONEY[match[1]] if match else None
+
+
+def _ranges(text: str, start: int) -> bool:
+    """Whether the dash before a number joins it to another number, as in 10 - 20."""
+    return re.search(r"\d ?[-−–] ?$", text[max(0, start - 6) : start]) is not None
+
+
+def _decimal(printed: str, comma: bool) -> Decimal:
+    digits = re.sub(r"[ \u00a0\u202f'’]", "", printed)
+    last = max(digits.rfind("."), digits.rfind(","))
+    if last < 0:
+        return Decimal(digits)
+    mark, tail = digits[last], len(digits) - last - 1
+    grouped = tail == 3 and (mark == ("." if comma else ",") or digits.count(mark) > 1)
+    whole = re.sub(r"[.,]", "", digits[:last])
+    return Decimal(whole + digits[last + 1 :] if grouped else f"{whole}.{digits[last + 1 :]}")

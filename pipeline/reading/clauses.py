@@ -1,0 +1,266 @@
+"""What single clauses of a contract say: its dates, governing law, duration and notice. Each answer with its span."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.reading.dates import FoundDate, find_dates
+from pipeline.reading.prose import Prose
+
+MAX_MENTIONS = 300  # of a governing law; more is a file made to cost time
+HEAD = 12_000  # characters that hold cover and opening
+_PLACE_WORD = r"[A-ZÀ-Þ][\w'’-]+"
+_PLACE = rf"({_PLACE_WORD}(?:(?: of| and| of the| &| and the|,)? {_PLACE_WORD}){{0,4}})"
+_OF = (
+    r"(?:the )?"
+    r"(?:(?:state|commonwealth|province|republic|federal republic|kingdom|country|territory|laws?) of (?:the )?)?"
+)
+_LAWS = (
+    re.compile(
+        r"\b(?i:laws?,? (?:and (?:\w+ )?\w+ |of general application )?(?:of|in force in|in"
+        rf"|applicable in) (?:and applicable in )?{_OF}){_PLACE}"
+    ),
+    re.compile(rf"\b(?i:by|with|to|under) (?:the )?(?:internal |substantive )?{_PLACE} (?i:laws?)\b"),
+    re.compile(r"\b(?i:recht) (?:der |des )?((?:Bundesrepublik |Republik )?[A-ZÄÖÜ]\w+)"),
+    re.compile(r"\b(?i:(deutsche[sm]?|österreichische[sm]?|schweizer(?:ische[sm]?)?) recht)\b"),
+    re.compile(r"\b(?i:(?:droit|loi) (français|suisse|belge|luxembourgeois)e?)\b"),
+    re.compile(r"\b(?i:(nederlands|belgisch) recht)\b"),
+    re.compile(
+        r"\b(?i:(?:legge|leggi|ley|leyes|legislación|diritto) (italian[ao]|española?|mexicana|dello stato italiano))\b"
+    ),
+)
+_GOVERNED = re.compile(
+    r"\bgovern(?:ed|ing law|s)?\b|\bconstrued\b|\binterpreted\b|\bes gilt\b|\bunterliegt\b|\banwendbares recht\b"
+    r"|\bregi[est]?\b|\bsoumis\b"
+    r"|\bdroit applicable\b|\bvan toepassing\b|\btoepasselijk recht\b|\bregira\b|\bley aplicable\b|\bregolato\b"
+    r"|\bdisciplinato\b|\blegge applicabile\b"
+)
+_NOT_PLACE = re.compile(
+    r"^(?:Agreement|Section|Article|Party|Parties|Contract|Law|Laws|Federal|Applicable|Governing|Such|Any|The|This"
+    r"|Company|State|Data|Code|Court)\b"
+)
+_TAIL = re.compile(
+    r"(?:,? (?:WITHOUT|EXCLUDING|APPLICABLE|AND|AS|THE|EXCEPT|Excluding|Applicable|Except|Without|The|This|And|Any"
+    r"|Each|All|As|In|If|Both|For|It|Regardless|Exclusive\w*|Venue|Section|Article)\b.*|[.,'’-]+)$"
+)
+
+_NATION = re.compile(r",? (?:USA|United States(?: of America)?|US)$")
+_DEMONYMS = {
+    "England": "english",
+    "Germany": "german deutsches deutschem deutschen",
+    "Austria": "austrian österreichisches österreichischem",
+    "Switzerland": "swiss schweizer schweizerisches schweizerischem suisse",
+    "France": "french français",
+    "Belgium": "belgian belgisch belge",
+    "Luxembourg": "luxembourgeois",
+    "Netherlands": "dutch nederlands",
+    "Italy": "italian italiana italiano",
+    "Spain": "spanish española español",
+    "Ireland": "irish",
+    "Israel": "israeli",
+    "Japan": "japanese",
+    "China": "chinese",
+}
+_COUNTRY = {word: country for country, words in _DEMONYMS.items() for word in words.split()}
+
+_MADE = re.compile(
+    r"\b(?:dated|made|entered into|executed|signed|concluded|date:|dated:|agreement date:?|vom|geschlossen am|datum:"
+    r"|en date du|fait (?:a \w+,? )?le|gesloten op"
+    r"|fecha:?|a fecha|data:|in data)\b"
+)
+_EFFECTIVE_AFTER = re.compile(r'[^a-z0-9]{0,3}\(?[^()]{0,50}["“”\'‘]{1,2} ?(?:effective|commencement|start) date')
+_EFFECTIVE_BEFORE = re.compile(
+    r"\b(?:effective (?:as of|on|date:?|from|date (?:of this agreement )?(?:is|shall be|means)|this|the)?"
+    r"|with effect (?:from|as of|on)|takes? effect (?:as of|on)"
+    r"|commenc(?:e|es|ing) (?:on|as of|effective)?|commencement date:?|entered into (?:and effective )?as of"
+    r"|made (?:and entered into )?as of|dated as of"
+    r"|in kraft (?:am|ab)|tritt (?:am|mit wirkung zum)|beginnt am|ab dem|prend effet (?:le|au|a compter du)"
+    r"|entre en vigueur le|gaat in op|ingangsdatum:?|met ingang van"
+    r"|entrara en vigor el|a partir del|decorre dal|decorrenza dal)\b"
+)
+_EXPIRES = re.compile(
+    r"\b(?:expir(?:e|es|ing|ation date)|terminat(?:e|es|ing)|ends?|ending|until|through|continues? to|(?:remain"
+    r"|continue) in (?:full )?(?:force|effect)[a-z ]{0,30}until"
+    r"|endet (?:am|mit ablauf des)|befristet bis|bis zum|prend fin le|jusqu'au|expire le|eindigt op|tot en met"
+    r"|finalizara el|hasta el|scade il|fino al)\b"
+)
+_TERM = re.compile(
+    r"\bterm\b|\bduration\b|\blaufzeit\b|\bdauer\b|\bduree\b|\blooptijd\b|\bduracion\b|\bdurata\b|\bin effect\b"
+    r"|\bplazo\b|\bduur\b"
+)
+_OTHER_PERIOD = re.compile(
+    r"\b(?:calendar|contract|fiscal|license) (?:year|half|quarter)|\bquarter\b|\bperiod (?:commencing|beginning|from"
+    r"|of)|\bmonth"
+)
+_CONTRACT = re.compile(
+    r"\b(?:this agreement|this contract|vertrag|le (?:present )?contrat|overeenkomst|el contrato|il contratto)\b"
+)
+_BEFOREHAND = re.compile(
+    r".{0,30}?(?:\bprior\b|\bbefore\b|\badvance\b|\bnotice\b|\bwritten\b|\bvor\b|\bzum\b|\bavant\b|\bvoor\b|\bantes\b"
+    r"|\bprima\b|\bpreavis\b)"
+)
+_CURE = re.compile(r"\bcure|\bbreach|\bdefault|\binsur|\bpolic(?:y|ies)\b|\bremed")
+_FREE = re.compile(
+    r"without cause|for convenience|for any reason|no reason|at any time|kundigungsfrist|frist von|preavis"
+    r"|opzegtermijn|preavviso|preaviso"
+)
+_RUNS = re.compile(
+    r"initial|term of this|shall (?:be|continue|remain|commence)|laufzeit|duree|looptijd|durata|duracion"
+)
+_WORDS = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "fifteen",
+    "eighteen",
+    "twenty",
+    "thirty",
+    "sixty",
+    "ninety",
+]
+_VALUES = dict(zip(_WORDS, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 18, 20, 30, 60, 90), strict=True))
+_PERIOD = re.compile(
+    rf"\b(?:(?:{'|'.join(_WORDS)})(?:[- ](?:five|eight|six))? ?\((\d{{1,3}})\)|(\d{{1,3}})(?: ?\([a-z -]{{3,20}}\))?"
+    rf"|({'|'.join(_WORDS)}))[ -]?"
+    r"(?:full |consecutive |calendar |business |successive |contract )?(day|week|month|year|tage?n?|wochen?|monate?n?"
+    r"|jahre?n?|jours?|semaines?|mois|ans?|annees?"
+    r"|dagen|weken|maanden?|jaar|dias|semanas|mes(?:es)?|anos?|giorni|settimane|mesi|anni)(?:'?s'?)?\b"
+)
+_NOTICE = re.compile(
+    r"\bnotice\b|\bnotif\w+|\bkundigungsfrist\b|\bkundig\w+|\bfrist von\b|\bpreavis\b|\bopzegtermijn\b|\bopzegging\b"
+    r"|\bpreaviso\b|\bpreavviso\b|\bdisdetta\b"
+)
+_RENEW = re.compile(
+    r"\brenew|\bextend|\bverlanger|\breconduction|\brenouvel|\bverleng|\bprorrog|\brenov|\brinnov|\bprorog"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a clause says, in canonical form, and where it stands in the running text."""
+
+    value: str
+    start: int
+    end: int
+    method: str
+    confidence: float
+
+
+def agreement_date(prose: Prose) -> Answer | None:
+    """The date on which the contract says it was made: the first date behind "dated", "made", "entered into"."""
+    dates = find_dates(prose.folded[:HEAD])
+    for date in dates:
+        before = prose.folded[max(0, date.start - 120) : date.start]
+        made = list(_MADE.finditer(before))
+        if made and ". " not in before[made[-1].end() :]:
+            return _dated(date, "label", 0.8)
+    return _dated(dates[0], "pattern", 0.5) if dates and dates[0].start < 2_000 else None
+
+
+def effective_date(prose: Prose) -> Answer | None:
+    """The date called the effective date, else one behind "effective as of" or "entered into as of"."""
+    weak = None
+    for date in find_dates(prose.folded[: HEAD * 5]):
+        if _EFFECTIVE_AFTER.match(prose.folded, date.end, date.end + 120):
+            return _dated(date, "label", 0.9)
+        before = prose.folded[max(0, date.start - 60) : date.start]
+        announced = list(_EFFECTIVE_BEFORE.finditer(before))
+        if weak is not None or not announced or len(before) - announced[-1].end() > 14:
+            continue
+        named = "effective" in announced[-1][0]
+        if named or date.start < HEAD:
+            weak = _dated(date, "label", 0.7 if named else 0.55)
+    return weak
+
+
+def expiration_date(prose: Prose) -> Answer | None:
+    """The printed date on which the contract ends; never computed."""
+    for date in find_dates(prose.folded):
+        around = prose.folded[max(0, date.start - 400) : date.start]
+        ends = list(_EXPIRES.finditer(around[-60:]))
+        about = around[-160:]
+        if not ends or len(around[-60:]) - ends[-1].end() > 30 or _OTHER_PERIOD.search(about):
+            continue
+        if _TERM.search(about) or _CONTRACT.search(about):
+            return _dated(date, "label", 0.65)
+    return None
+
+
+def governing_law(prose: Prose) -> Answer | None:
+    """The state or country whose law governs, as printed, without "USA" behind a state; "English law" is England's."""
+    for match in itertools.islice(_GOVERNED.finditer(prose.folded), MAX_MENTIONS):
+        for pattern in _LAWS:
+            found = pattern.search(prose.text, max(0, match.start() - 90), match.end() + 400)
+            place = _NATION.sub("", _TAIL.sub("", found[1])) if found else ""
+            if found and place and not _NOT_PLACE.match(place):
+                value = _COUNTRY.get(place.lower(), place)
+                return Answer(value, found.start(1), found.start(1) + len(place), "label", 0.85)
+    return None
+
+
+def term(prose: Prose) -> Answer | None:
+    """How long the contract runs, as a number and a unit: "3 years"."""
+    best: Answer | None = None
+    for period in _periods(prose):
+        around = prose.folded[max(0, period.start - 140) : period.start]
+        if not _TERM.search(around) or _NOTICE.search(_near(prose.folded, period)):
+            continue
+        trust = 0.75 if _RUNS.search(around) else 0.45
+        if best is None or trust > best.confidence:
+            best = Answer(period.value, period.start, period.end, "label", trust)
+    return best
+
+
+def notice_period(prose: Prose) -> Answer | None:
+    """How long before the end notice must be given: in a clause on renewal, else in one on ending without cause."""
+    best: Answer | None = None
+    for period in _periods(prose):
+        near = prose.folded[max(0, period.start - 100) : period.end + 120]
+        if not _NOTICE.search(near) or not _is_notice(prose.folded, period):
+            continue
+        wide = prose.folded[max(0, period.start - 350) : period.end + 150]
+        trust = 0.7 if _RENEW.search(wide) else 0.5 if _FREE.search(wide) else 0.0
+        trust -= 0.3 if trust and _CURE.search(near) else 0.0
+        if trust and (best is None or trust > best.confidence):
+            best = Answer(period.value, period.start, period.end, "label", trust)
+    return best
+
+
+def _near(folded: str, period: Answer) -> str:
+    """The words around a period that belong to the same sentence."""
+    before = folded[max(0, period.start - 40) : period.start].rpartition(". ")[2]
+    return before + folded[period.start : period.end + 40].partition(". ")[0]
+
+
+def _is_notice(folded: str, period: Answer) -> bool:
+    """Whether a period is the one of the notice, not the one of the renewal beside it."""
+    before = folded[max(0, period.start - 40) : period.start]
+    return (
+        _BEFOREHAND.match(folded, period.end) is not None
+        or re.search(r"\b(?:frist von|preavis|preavviso|preaviso|termijn)\b", before) is not None
+    )
+
+
+def _periods(prose: Prose) -> Iterator[Answer]:
+    for match in _PERIOD.finditer(prose.folded):
+        number = int(match[1] or match[2] or _VALUES[match[3]])
+        if 0 < number < 1_000:
+            unit = prose.text[match.start(4) : match.end(4)]
+            unit += "s" if match[4] in ("day", "week", "month", "year") and number != 1 else ""
+            yield Answer(f"{number} {unit}", match.start(), match.end(), "label", 0.5)
+
+
+def _dated(date: FoundDate, method: str, confidence: float) -> Answer:
+    return Answer(date.value, date.start, date.end, method, confidence)

@@ -1,0 +1,76 @@
+"""A document as one running text: lines and pages joined by single spaces, every place known by its page.
+
+Contracts break sentences over lines and pages; rules on sentences want them whole.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+
+from pipeline.documents.text import Document
+from pipeline.reading.rows import fold
+
+MAX_CHARACTERS = 1_500_000  # about 500 full pages
+_SPACES = re.compile(r"\s+")
+_FOOTER = re.compile(r"\n\s*(?:page\s*)?[-–]?\s*\d{1,3}\s*[-–]?\s*$|\n\s*Source:[^\n]{0,200}\d{4}\s*$", re.IGNORECASE)
+_STOP = re.compile(r"[.;:!?] ")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:inc|ltd|co|corp|no|nr|art|sec|st|mr|mrs|dr|vs|u\.s|l\.p|s\.a|b\.v|abs|ziff)|\b[a-z0-9])$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """The running text, the same text folded, and where each page starts in it."""
+
+    text: str
+    folded: str
+    starts: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+    def page(self, place: int) -> int:
+        """The number of the page on which a place of the text stands."""
+        return self.numbers[max(0, bisect.bisect_right(self.starts, place) - 1)] if self.numbers else 1
+
+    def sentence(self, start: int, end: int) -> str:
+        """The sentence around a span, at most 300 characters, the span always in it if it is shorter than that."""
+        left = max(0, start - max(0, 280 - (end - start)) // 2)
+        opening = left
+        for match in _STOP.finditer(self.folded, left, start):
+            if not _ABBREVIATION.search(self.folded, max(0, match.start() - 8), match.start()):
+                opening = match.end()
+        right = min(len(self.text), max(end, opening + 300))
+        closing = next(
+            (
+                match.start() + 1
+                for match in _STOP.finditer(self.folded, end, right)
+                if not _ABBREVIATION.search(self.folded, max(0, match.start() - 8), match.start())
+            ),
+            right,
+        )
+        return self.text[opening : min(closing, opening + 300)].strip()
+
+
+def prose(document: Document) -> Prose:
+    """The running text of a document, page numbers at the foot of pages left out, long documents cut."""
+    parts: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for page in document.pages:
+        if length >= MAX_CHARACTERS:
+            break
+        text = page.text[: MAX_CHARACTERS - length]
+        part = _SPACES.sub(" ", _without_footer(text)).strip() + " "
+        starts.append(length)
+        parts.append(part)
+        length += len(part)
+    text = "".join(parts)
+    return Prose(text, fold(text), tuple(starts), tuple(page.number for page in document.pages[: len(starts)]))
+
+
+def _without_footer(text: str) -> str:
+    """Cut the last line off if it is a page number. Only the last 300 characters are looked at."""
+    tail = max(0, len(text.rstrip()) - 300)
+    return text[:tail] + _FOOTER.sub("", text[tail:].rstrip())

@@ -1,0 +1,87 @@
+"""A page as a reader sees it: rows of cells that stand at columns, and text folded for comparing.
+
+`fold` never changes the length of a text, so that a position in the folded text is a position in the printed one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.documents.text import Document, Page
+from pipeline.reading.labels import Label, find_labels
+
+MAX_ROW = 1_000  # characters; no printed row is wider, and every rule below stays fast on a file that is one line
+MAX_ROWS = 400  # a page
+FIRST_PAGES, LAST_PAGES = 10, 3
+
+_CELL = re.compile(r"\S+(?: \S+)*")
+_ACCENTS = {"a": "àáâãäåą", "c": "çćč", "d": "ď", "e": "èéêëęě", "i": "ìíîïı", "l": "ł", "n": "ñńň", "o": "òóôõöøő"} | {
+    "r": "ř",
+    "s": "śš",
+    "t": "ť",
+    "u": "ùúûüűů",
+    "y": "ýÿ",
+    "z": "źżž",
+    "'": "’‘`´",
+    "-": "−–—‐‑",
+    " ": "\u00a0\u202f\u2009\t",
+}
+_FOLDED = {ord(sign): plain for plain, signs in _ACCENTS.items() for sign in signs}
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A run of words without a gap, from column `start` up to, not including, `end`."""
+
+    text: str
+    start: int
+    end: int
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether it shares a column with that span."""
+        return self.start < end and start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One printed row of a page. `folded` is `text` for comparing, of the same length; `labels` are those in it."""
+
+    page: int
+    text: str
+    folded: str
+    cells: tuple[Cell, ...]
+    labels: tuple[Label, ...]
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, with plain dashes, quotes and spaces; exactly as long as `text`."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    return lowered.translate(_FOLDED)
+
+
+def squeeze(text: str, limit: int = 300) -> str:
+    """The text on one line, white space folded, at most `limit` characters."""
+    return _SPACES.sub(" ", text).strip()[:limit].rstrip()
+
+
+def rows(document: Document) -> tuple[Row, ...]:
+    """The rows of the first and the last pages, empty ones left out; pages in the middle of a long list add nothing."""
+    pages = document.pages
+    if len(pages) > FIRST_PAGES + LAST_PAGES:
+        pages = pages[:FIRST_PAGES] + pages[-LAST_PAGES:]
+    return tuple(row for page in pages for row in _page_rows(page))
+
+
+def _page_rows(page: Page) -> Iterator[Row]:
+    lines = (page.layout or page.text).split("\n", MAX_ROWS)[:MAX_ROWS]
+    for line in lines:
+        text = line[:MAX_ROW].replace("\t", "    ").rstrip()[:MAX_ROW]
+        cells = tuple(Cell(each[0], each.start(), each.end()) for each in _CELL.finditer(text))
+        if cells:
+            folded = fold(text)
+            yield Row(page.number, text, folded, cells, tuple(find_labels(folded)))

@@ -1,0 +1,176 @@
+"""The invoice handler on invented invoices in six languages, and on what must be left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from handlers.invoice import handler
+from pipeline.handling import Extraction
+from tests.handlers import pages
+from tests.handlers.pages import document
+
+
+def _read(extraction: Extraction) -> dict[str, str]:
+    return {name: several[0].value for name, several in extraction.fields.items()}
+
+
+EXPECTED = {
+    pages.ENGLISH_INVOICE: {
+        "invoice_number": "HL-20417",
+        "issue_date": "2023-03-14",
+        "due_date": "2023-04-13",
+        "seller_name": "Harbour Lights Ltd.",
+        "buyer_name": "Juniper Theatre Company",
+        "currency": "GBP",
+        "total_net": "150.00",
+        "total_tax": "30.00",
+        "total_gross": "180.00",
+        "amount_due": "180.00",
+        "seller_vat_id": "GB123456789",
+    },
+    pages.GERMAN_INVOICE: {
+        "invoice_number": "2023-0815",
+        "issue_date": "2023-04-03",
+        "due_date": "2023-04-17",
+        "seller_name": "Nordwind Möbel GmbH",
+        "buyer_name": "Brandt & Söhne OHG",
+        "currency": "EUR",
+        "total_net": "1300.00",
+        "total_tax": "247.00",
+        "total_gross": "1547.00",
+        "seller_vat_id": "DE987654321",
+        "iban": "DE89370400440532013000",
+    },
+    pages.FRENCH_INVOICE: {
+        "invoice_number": "FA-2022-118",
+        "issue_date": "2022-05-02",
+        "due_date": "2022-06-01",
+        "seller_name": "Atelier du Pont SARL",
+        "buyer_name": "Librairie Plume SAS",
+        "currency": "EUR",
+        "total_net": "455.00",
+        "total_tax": "91.00",
+        "total_gross": "546.00",
+        "amount_due": "546.00",
+        "seller_vat_id": "FR12345678901",
+    },
+    pages.DUTCH_INVOICE: {
+        "invoice_number": "90331",
+        "issue_date": "2022-11-07",
+        "due_date": "2022-11-21",
+        "seller_name": "Fietsenmaker De Kade B.V.",
+        "buyer_name": "Basisschool De Eik",
+        "currency": "EUR",
+        "total_net": "200.00",
+        "total_tax": "42.00",
+        "total_gross": "242.00",
+        "seller_vat_id": "NL123456789B01",
+        "iban": "NL91ABNA0417164300",
+    },
+    pages.SPANISH_INVOICE: {
+        "invoice_number": "F-0099",
+        "issue_date": "2024-01-05",
+        "due_date": "2024-02-04",
+        "seller_name": "Talleres del Sur S.L.",
+        "buyer_name": "Panadería Luz S.A.",
+        "currency": "EUR",
+        "total_net": "1000.00",
+        "total_tax": "210.00",
+        "total_gross": "1210.00",
+    },
+    pages.ITALIAN_INVOICE: {
+        "invoice_number": "55/2023",
+        "issue_date": "2023-10-09",
+        "due_date": "2023-11-08",
+        "seller_name": "Officina Verdi S.r.l.",
+        "buyer_name": "Teatro Piccolo S.p.A.",
+        "currency": "EUR",
+        "total_net": "300.00",
+        "total_tax": "66.00",
+        "total_gross": "366.00",
+        "seller_vat_id": "IT12345678901",
+    },
+}
+
+
+@pytest.mark.parametrize("layout", EXPECTED, ids=["en", "de", "fr", "nl", "es", "it"])
+def test_an_invoice_in_each_language_gives_exactly_what_it_prints(layout: str) -> None:
+    extraction = handler.extract(document(layout))
+    assert _read(extraction) == EXPECTED[layout]
+    assert extraction.checks == {"net_plus_tax_is_gross": True}
+
+
+def test_a_due_date_a_tax_and_a_buyer_that_are_not_printed_are_left_out() -> None:
+    read = _read(handler.extract(document("Receipt no: 4471\nDate: 2023-02-01\nCoffee   3.50\nTotal   EUR 3.50")))
+    assert read == {"invoice_number": "4471", "issue_date": "2023-02-01", "currency": "EUR", "total_gross": "3.50"}
+
+
+def test_one_row_of_a_tax_table_is_not_taken_for_the_whole_invoice() -> None:
+    layout = """
+    Rate        Net        VAT      Gross
+    7 %      100.00       7.00     107.00
+    19 %     200.00      38.00     238.00
+                        Net total     300.00
+                        Total VAT      45.00
+                        Grand total   345.00
+    """
+    read = _read(handler.extract(document(layout)))
+    assert (read["total_net"], read["total_tax"], read["total_gross"]) == ("300.00", "45.00", "345.00")
+
+
+def test_a_row_that_adds_up_is_not_believed_against_a_larger_labelled_total() -> None:
+    layout = """
+    7 %      100.00       7.00     107.00
+    19 %     200.00      38.00     238.00
+    Of which goods               238.00
+                        Grand total   345.00
+    """
+    assert _read(handler.extract(document(layout))) == {"total_gross": "345.00"}
+
+
+def test_a_previous_balance_is_owed_but_not_part_of_the_invoice() -> None:
+    layout = "Subtotal  $100.00\nTax  $10.00\nTotal  $110.00\nPrevious balance  $500.00\nTotal due  $610.00"
+    read = _read(handler.extract(document(layout)))
+    assert (read["total_gross"], read["amount_due"]) == ("110.00", "610.00")
+
+
+def test_amounts_that_do_not_add_up_fail_the_check_and_lose_confidence() -> None:
+    extraction = handler.extract(document("Subtotal  100.00\nVAT  20.00\nTotal  130.00"))
+    sound = handler.extract(document("Subtotal  100.00\nVAT  20.00\nTotal  120.00"))
+    assert extraction.checks == {"net_plus_tax_is_gross": False}
+    assert extraction.fields["total_net"][0].confidence < sound.fields["total_net"][0].confidence
+
+
+def test_one_date_above_twelve_settles_the_order_of_all_dates() -> None:
+    american = "Invoice date: 04/05/2023\nDue date: 04/25/2023"
+    european = "Invoice date: 04/05/2023\nDue date: 25/05/2023"
+    assert _read(handler.extract(document(american)))["issue_date"] == "2023-04-05"
+    assert _read(handler.extract(document(european)))["issue_date"] == "2023-05-04"
+
+
+def test_an_iban_with_a_wrong_checksum_is_no_iban() -> None:
+    assert "iban" not in handler.extract(document("Invoice\nIBAN DE88 3704 0044 0532 0130 00")).fields
+
+
+def test_the_buyers_tax_number_is_not_the_sellers() -> None:
+    layout = "Invoice no: 77001\nBill to\nRose AG\nVAT ID DE111111111\n\nSeller: VAT ID ATU12345678"
+    assert _read(handler.extract(document(layout)))["seller_vat_id"] == "ATU12345678"
+
+
+def test_the_buyers_tax_number_stays_the_buyers_wherever_it_is_printed_again() -> None:
+    layout = "Invoice no: 77001     VAT ID DE111111111\nBill to\nRose AG\nVAT ID DE111111111"
+    assert "seller_vat_id" not in handler.extract(document(layout)).fields
+
+
+def test_a_credit_note_keeps_its_minus() -> None:
+    read = _read(
+        handler.extract(document("Credit note no: 81\nNet total  -50.00 €\nVAT 20%  -10.00 €\nTotal  -60.00 €"))
+    )
+    assert (read["total_net"], read["total_tax"], read["total_gross"]) == ("-50.00", "-10.00", "-60.00")
+
+
+def test_a_credit_note_that_adds_up_is_trusted_like_an_invoice() -> None:
+    fields = handler.extract(
+        document("Credit note no: 81\nNet total  -50.00 €\nVAT 20%  -10.00 €\nTotal  -60.00 €")
+    ).fields
+    assert all(fields[name][0].confidence > 0.9 for name in ("total_net", "total_tax", "total_gross"))
