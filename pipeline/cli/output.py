@@ -7,11 +7,9 @@ its reader is not a terminal.
 from __future__ import annotations
 
 import datetime as dt
-import io
 import json
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TextIO, TypeVar
@@ -31,8 +29,9 @@ FORMATS = ("table", "json", "csv")
 LARGEST_ID = 2**63 - 1
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _WIDE_ENOUGH = 1_000_000
-# Marks that turn the direction of the text around them: a name could show as another one.
-_DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+# Controls, lone surrogates, line and paragraph separators, and marks that turn the direction of the text around them,
+# with which a name could show as another one.
+_ACTS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def format_option(command: Command) -> Command:
@@ -75,9 +74,7 @@ def print_rows(rows: Sequence[Row], columns: Sequence[str], output: str) -> None
     if output == "json":
         click.echo(json_array(rows))
     elif output == "csv":
-        text = io.StringIO()
-        write_csv(rows, columns, text)
-        click.echo(safe(text.getvalue(), lines=True) if sys.stdout.isatty() else text.getvalue(), nl=False)
+        write_csv(rows, columns, sys.stdout)
     else:
         click.echo(table(rows, columns), nl=False)
 
@@ -112,24 +109,32 @@ def json_array(rows: Iterable[Row]) -> str:
 def json_line(value: Any) -> str:
     """A value as JSON on one line. Characters that could act on a terminal are written as \\u escapes."""
     text = json.dumps(value, default=_plain, ensure_ascii=False)
-    return "".join(_json_escape(sign) if _acts(sign) else sign for sign in text)
+    return _ACTS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def write_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
-    """Write CSV with a header, row by row; returns how many rows. No cell is a formula to a spreadsheet."""
-    file.write(_csv_line(columns))
+    """Write CSV with a header, row by row; returns how many rows.
+
+    No cell is a formula to a spreadsheet. If the file is a terminal, no cell acts on that either.
+    """
+
+    def line(cells: Sequence[str]) -> str:
+        text = _csv_line(cells)
+        return safe(text, lines=True) if file.isatty() else text
+
+    file.write(line(columns))
     count = 0
     for row in rows:
-        file.write(_csv_line([as_text(row[column], for_people=False) for column in columns]))
+        file.write(line([as_text(row[column], for_people=False) for column in columns]))
         count += 1
     return count
 
 
-def write_jsonl(rows: Iterable[Row], file: TextIO) -> int:
-    """Write a JSON object a line; returns how many rows."""
+def write_jsonl(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
+    """Write a JSON object of these columns a line; returns how many rows."""
     count = 0
     for row in rows:
-        file.write(json_line(row) + "\n")
+        file.write(json_line({column: row[column] for column in columns}) + "\n")
         count += 1
     return count
 
@@ -147,7 +152,7 @@ def safe(text: str, *, lines: bool = False) -> str:
     `lines` keeps newlines and tabs, for text that is printed as text.
     """
     kept = "\n\t" if lines else ""
-    return "".join(_escape(sign) if _acts(sign) and sign not in kept else sign for sign in text)
+    return _ACTS.sub(lambda match: match[0] if match[0] in kept else _escape(match[0]), text)
 
 
 def as_text(value: Any, *, for_people: bool = True) -> str:
@@ -187,14 +192,6 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _acts(sign: str) -> bool:
-    return sign in _DIRECTION or unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
-
-
 def _escape(sign: str) -> str:
     named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return named.get(sign) or (f"\\x{ord(sign):02x}" if ord(sign) < 0x100 else f"\\u{ord(sign):04x}")
-
-
-def _json_escape(sign: str) -> str:
-    return f"\\u{ord(sign):04x}"

@@ -1,0 +1,106 @@
+"""`doclease config`: the settings in force, where each comes from, and whether they make sense."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from pipeline import database, handling
+from pipeline.cli.session import settings_of
+from pipeline.config import CONFIG_NAME, PREFIX, UNLIMITED_STEP, Settings
+from pipeline.errors import ConfigurationError, UsageProblem
+
+
+@click.group()
+def config() -> None:
+    """The configuration: config.yaml and the environment."""
+
+
+@config.command()
+@click.pass_context
+def show(ctx: click.Context) -> None:
+    """Print the settings in force as YAML, each with its origin if that is not the default. No password is shown."""
+    settings = settings_of(ctx)
+    for line in _lines(settings, _given(settings)):
+        click.echo(line)
+
+
+@config.command()
+@click.pass_context
+def check(ctx: click.Context) -> None:
+    """Check config.yaml and the DOCLEASE_ variables: keys, values, types of inbox rules, folders.
+
+    Exit code 8 if something is wrong.
+    """
+    settings = settings_of(ctx)
+    if settings.database_url:
+        database.parse_url(settings.database_url)
+    _check_rules(settings)
+    _check_folders(settings)
+    click.echo(f"The configuration of {settings.home} is fine.")
+
+
+def _given(settings: Settings) -> Mapping[str, Any]:
+    path = settings.home / CONFIG_NAME
+    found = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return found if isinstance(found, dict) else {}
+
+
+def _lines(values: Any, given: Mapping[str, Any], section: str = "") -> Iterator[str]:
+    for each in fields(values):
+        value = getattr(values, each.name)
+        if each.name == "home":
+            continue
+        if is_dataclass(value):
+            inside = given.get(each.name)
+            yield f"{each.name}:"
+            yield from _lines(value, inside if isinstance(inside, dict) else {}, f"{each.name}__")
+            continue
+        variable = f"{PREFIX}{section}{each.name}".upper()
+        origin = variable if variable in os.environ else CONFIG_NAME if each.name in given else ""
+        indent = "  " if section else ""
+        shown = yaml.safe_dump(
+            {each.name: _plain(each.name, value)}, default_flow_style=False, sort_keys=False, width=999
+        )
+        yield from (f"{indent}{line}" for line in _with_origin(shown.rstrip("\n"), origin).splitlines())
+
+
+def _with_origin(shown: str, origin: str) -> str:
+    first, newline, others = shown.partition("\n")
+    return f"{first}  # {origin}{newline}{others}" if origin else shown
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "step_pages" and value == UNLIMITED_STEP:
+        return "all"
+    if name == "aging_minutes" and value is None:
+        return "off"
+    if name == "database_url" and value:
+        return database.parse_url(value).set(drivername="postgresql").render_as_string(hide_password=True)
+    if isinstance(value, Mapping):
+        return {folder: {"priority": rule.priority, "type": rule.type} for folder, rule in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+def _check_rules(settings: Settings) -> None:
+    handlers = handling.discover()
+    for folder, rule in settings.inbox.rules.items():
+        try:
+            if rule.type != handling.AUTO:
+                handling.named(handlers, rule.type)
+        except UsageProblem as error:
+            raise ConfigurationError(f"inbox.rules.{folder}.type: {error}") from error
+
+
+def _check_folders(settings: Settings) -> None:
+    """A file that is put away must not come in again."""
+    inbox = settings.inbox_path.resolve()
+    for name, path in (("processed", settings.processed_path), ("failed", settings.failed_path)):
+        if path.resolve().is_relative_to(inbox):
+            raise ConfigurationError(f"inbox.{name} is {path}, inside the inbox; name a folder outside {inbox}")

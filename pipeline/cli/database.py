@@ -1,0 +1,53 @@
+"""`doclease db`: bring the schema up to date, look whether the database keeps promises, print its address."""
+
+from __future__ import annotations
+
+import click
+
+from pipeline import checks, database
+from pipeline.cli.output import format_option, print_rows
+from pipeline.cli.session import app_of
+from pipeline.errors import ConfigurationError
+
+
+@click.group()
+def db() -> None:
+    """The database itself."""
+
+
+@db.command()
+@click.pass_context
+def upgrade(ctx: click.Context) -> None:
+    """Bring the schema up to date. Safe to repeat, also twice at once."""
+    with app_of(ctx, check_schema=False) as app:
+        before = database.current_revision(app.engine)
+        after = database.upgrade(app.engine)
+    click.echo(f"The schema is {after}" + (", as it was." if before == after else f"; it was {before or 'not there'}."))
+
+
+@db.command()
+@format_option
+@click.pass_context
+def check(ctx: click.Context, output: str) -> None:
+    """Check version, schema, durability and the plans of claim, sweep and promote. Exit code 8 if one is not fine."""
+    with app_of(ctx, check_schema=False) as app:
+        found = checks.check(app.engine)
+    rows = [{"check": each.name, "found": each.found, "fine": each.fine} for each in found]
+    print_rows(rows, list(rows[0]), output)
+    wrong = [f"{each.name} is {each.found}; {each.advice}" for each in found if not each.fine]
+    if wrong:
+        raise ConfigurationError(". ".join(wrong))
+
+
+@db.command()
+@click.option("--libpq", "kind", flag_value="libpq", default="libpq", help="For psql and most others (the default).")
+@click.option("--sqlalchemy", "kind", flag_value="sqlalchemy", help="For SQLAlchemy.")
+@click.pass_context
+def url(ctx: click.Context, kind: str) -> None:
+    """Print the address of the database, with its password: psql "$(doclease db url)".
+
+    This command keeps nothing running. The embedded server answers at the address while any doclease command of the
+    folder runs, `doclease run` for example; `doclease sql` opens psql without that.
+    """
+    with app_of(ctx, check_schema=False) as app:
+        click.echo(app.libpq_url if kind == "libpq" else app.url.render_as_string(hide_password=False))

@@ -1,0 +1,111 @@
+"""`doclease db` and `config` tell what is in force and what is wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from sqlalchemy import URL, create_engine, text
+
+from pipeline import config, database
+from pipeline.config import DatabaseSettings
+from tests import postgres
+from tests.cli.conftest import Doclease, rows_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_good_database_is_found_fine(doclease: Doclease) -> None:
+    checks = {row["check"]: row for row in rows_of(doclease("db", "check", "--format", "json"))}
+    assert all(row["fine"] for row in checks.values())
+    assert [checks[f"plan of {name}"]["found"] for name in ("claim", "promote", "sweep")] == [
+        "tasks_ready",
+        "tasks_delayed",
+        "tasks_processing",
+    ]
+    assert "fsync" in checks
+
+
+def test_what_is_wrong_is_told_with_what_to_do(doclease: Doclease, home: Path, server: URL) -> None:
+    url = postgres.create_database(server, "tests_check")
+    (home / "config.yaml").write_text(yaml.safe_dump({"database_url": url.render_as_string(hide_password=False)}))
+    assert "doclease db upgrade" in doclease("db", "check", exit_code=8).stderr
+    doclease("db", "upgrade")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP INDEX tasks_ready"))
+        connection.execute(text("ALTER DATABASE tests_check SET synchronous_commit = off"))
+    engine.dispose()
+    told = doclease("db", "check", exit_code=8).stderr
+    assert "plan of claim is no index" in told
+    assert "synchronous_commit is off" in told
+
+
+def test_two_upgrades_at_once_are_one(home: Path, server: URL) -> None:
+    url = postgres.create_database(server, "tests_upgrade")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "DOCLEASE_DATABASE_URL": url.render_as_string(hide_password=False),
+    }
+    command = [sys.executable, "-m", "pipeline", "-C", str(home), "db", "upgrade"]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    engine = database.open_engine(url, DatabaseSettings(), name="tests")
+    database.require_schema(engine)
+    engine.dispose()
+
+
+def test_the_address_works_for_both_kinds_of_client(doclease: Doclease) -> None:
+    assert doclease("db", "url").stdout == doclease("db", "url", "--libpq").stdout
+    assert doclease("db", "url").stdout.startswith("postgresql://")
+    engine = create_engine(doclease("db", "url", "--sqlalchemy").stdout.strip())
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM tasks")).scalar() == 0
+    engine.dispose()
+
+
+def test_the_settings_shown_are_the_settings_in_force(
+    doclease: Doclease, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {
+        "database_url": "postgresql://me:secret@db/x",
+        "lease": {"step_pages": "all", "base_seconds": 11},
+        "queue": {"aging_minutes": "off"},
+        "inbox": {"rules": {"rush": {"priority": "urgent", "type": "invoice"}}},
+    }
+    (home / "config.yaml").write_text(yaml.safe_dump(given))
+    monkeypatch.setenv("DOCLEASE_SWEEP__BATCH", "7")
+    shown = doclease("config", "show").stdout
+    assert "secret" not in shown
+    assert "  base_seconds: 11.0  # config.yaml" in shown.splitlines()
+    assert "  batch: 7  # DOCLEASE_SWEEP__BATCH" in shown.splitlines()
+    assert "  min_seconds: 15" in shown.splitlines()
+    again = yaml.safe_load(shown) | {"database_url": given["database_url"]}
+    assert config.settings_from(again, home=home.resolve()) == config.load(home)
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"lease": {"base_secs": 3}}, "did you mean lease.base_seconds?"),
+        ({"inbox": {"rules": {"x": {"type": "invoce"}}}}, "inbox.rules.x.type: no handler is named 'invoce'"),
+        ({"inbox": {"failed": "inbox/failed"}}, "inside the inbox"),
+        ({"database_url": "mysql://x"}, "must start with postgresql://"),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_found(
+    doclease: Doclease, home: Path, document: dict[str, object], told: str
+) -> None:
+    (home / "config.yaml").write_text(yaml.safe_dump(document))
+    assert told in doclease("config", "check", exit_code=8).stderr
+
+
+def test_the_configuration_that_ships_is_fine(doclease: Doclease, home: Path) -> None:
+    (home / "config.yaml").write_bytes(database.resource("config.yaml").read_bytes())
+    assert "is fine" in doclease("config", "check").stdout
