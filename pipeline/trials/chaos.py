@@ -41,7 +41,7 @@ TICK_SECONDS = 0.05
 WAVES = 10
 SETTLE_SECONDS = 180
 MEAN_PAGE_SECONDS = 0.015
-VICTIMS = {"child": 6, "worker": 2, "sweeper": 1, "watcher": 1}
+VICTIMS = {"child": 12, "worker": 3, "sweeper": 1, "watcher": 1}
 
 _LEFT = text("SELECT (SELECT count(*) FROM tasks WHERE finished_at IS NULL), (SELECT count(*) FROM documents)")
 _HOLDERS = text("SELECT DISTINCT lease_holder FROM tasks WHERE status = 'processing'")
@@ -114,17 +114,20 @@ class Chaos:
         return [files[start::WAVES] for start in range(WAVES)]
 
     def _kill_one(self, place: Trial, engine: Engine, chance: random.Random) -> None:
+        """Kill one process, of workers and children only those of a worker that holds a task now."""
         role = chance.choices(list(VICTIMS), weights=list(VICTIMS.values()))[0]
+        busy = _busy_workers(place, engine)
+        members = busy if role in ("child", "worker") else [each for each in place.members if each.role == role]
+        if not members:
+            return
+        member = chance.choice(members)
         if role == "child":
-            children = [pid for worker in _busy_workers(place, engine) for pid in _children(worker)]
+            children = _children(member)
             if not children:
                 return
-            os.kill(chance.choice(sorted(children)), signal.SIGKILL)
+            os.kill(chance.choice(children), signal.SIGKILL)
         else:
-            members = [member for member in place.members if member.role == role and member.pid is not None]
-            if not members:
-                return
-            place.kill(chance.choice(members))
+            place.kill(member)
         self.kills[role] += 1
 
     def _settle(self, place: Trial, engine: Engine) -> None:
@@ -167,7 +170,7 @@ def _busy_workers(place: Trial, engine: Engine) -> list[Member]:
 
 
 def _children(member: Member) -> list[int]:
-    return [pid for pid, parent in _processes() if parent == member.pid]
+    return sorted(pid for pid, parent in _processes() if parent == member.pid)
 
 
 def _processes() -> Iterator[tuple[int, int]]:
