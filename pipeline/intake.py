@@ -7,15 +7,11 @@ never parsed here: `inspect` runs elsewhere and only on the stored copy, which n
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import stat
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +21,7 @@ from pipeline.arrivals import Arrivals, Arrived, Identity, Newest, State
 from pipeline.config import LimitSettings
 from pipeline.documents.archive import Archive, Stored
 from pipeline.documents.formats import Inspection
+from pipeline.documents.opening import opened
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, StoreUnavailable
 from pipeline.handling import AUTO
@@ -36,14 +33,6 @@ from pipeline.reasons import Reason
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 MEGABYTE = 1_000_000
 _MOST_PAGES = 2**31 - 1  # what a column holds; a file may claim more
-_KINDS = {
-    stat.S_IFLNK: "a symbolic link",
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,41 +232,9 @@ def decide(newest: Newest | None, triage: Triage) -> State:
     return State.ENQUEUED if newest is None else State.RETRIED
 
 
-@contextmanager
-def opened(path: Path, *, follow: bool = False) -> Iterator[tuple[BufferedReader, os.stat_result]]:
-    """A regular file open for reading, and its status. Raises DocumentError for any other kind, OSError.
-
-    Opening some devices does something, so the kind is looked at first, and again at what was opened.
-    """
-    _require_regular(path, path.stat(follow_symlinks=follow))
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-    try:
-        descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise _not_regular(path, stat.S_IFLNK) from error
-        raise
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        _require_regular(path, status)
-        yield file, status
-
-
 def identity_of(status: os.stat_result) -> Identity:
     """The version of a file that a status tells of."""
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def _require_regular(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise _not_regular(path, stat.S_IFMT(status.st_mode))
-
-
-def _not_regular(path: Path, kind: int) -> DocumentError:
-    name = display_name(os.fsencode(path))
-    return DocumentError(
-        Reason.UNSUPPORTED, f"{name} is {_KINDS.get(kind, 'no file')}; only regular files are taken in"
-    )
 
 
 def _is_the_same_work(newest: Newest, task: NewTask, triage: Triage) -> bool:

@@ -1,0 +1,279 @@
+"""The inbox at work: what settled is taken in, what ended gets its place, from wherever a crash left either.
+
+Events only make the next scan come sooner; scans find everything, also what was there before. A scan never stops for
+one file. When the database or the store is away, the files stay where they are and the next scan tries again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from pipeline.arrivals import Arrived, Identity, State, Unplaced
+from pipeline.config import Rule, Settings
+from pipeline.documents import inbox
+from pipeline.documents.inbox import Found, Problem, Scan
+from pipeline.documents.text import clean, display_name
+from pipeline.errors import DocumentError
+from pipeline.inbox_events import InboxEvents
+from pipeline.intake import Intake, Source, identity_of
+from pipeline.outages import Tolerance, in_a_line, is_full, is_outage
+from pipeline.placing import Placing
+from pipeline.private_folder import Held, PrivateFolder
+
+TOKENS_A_QUERY = 5_000
+SHORTEST_PAUSE_SECONDS = 0.2
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one pass over the inbox came to.
+
+    `next_in` is how many seconds from now the first waiting file may have settled, `hopeful` whether any file is
+    waiting that is not empty, `more` whether settled files were left for the next pass.
+    """
+
+    next_in: float | None = None
+    hopeful: bool = False
+    more: bool = False
+
+
+class Watcher:
+    """Watches the inbox of `settings`. Several on one inbox share the work, on this machine or others.
+
+    Takes files in through `intake`, which must be this watcher's alone while it runs.
+    """
+
+    def __init__(self, *, intake: Intake, settings: Settings) -> None:
+        self._intake = intake
+        self._arrivals = intake.arrivals
+        self._settings = settings.inbox
+        self._inbox = settings.inbox_path
+        self._placing = Placing(settings.processed_path, settings.failed_path, intake.arrivals)
+        self._scan = Scan()
+        # Held but not taken, and since when they are as they are: of this pass, and of the one before.
+        self._restless: dict[uuid.UUID, tuple[Identity, float]] = {}
+        self._were_restless: dict[uuid.UUID, tuple[Identity, float]] = {}
+        self._left: set[Identity] = set()
+        self._told: dict[bytes, str] = {}
+        self._paused_by: str | None = None
+
+    def run(self, stop: threading.Event) -> None:
+        """Watch until told to stop. Never raises for the database, the store or a file."""
+        self._inbox.mkdir(parents=True, exist_ok=True)
+        with InboxEvents(self._inbox) as events:
+            while not stop.is_set():
+                began = time.monotonic()
+                look = self._look_in_any_case()
+                if look.more:
+                    continue
+                # A folder that is written to all the time must not keep a processor busy with looking at it.
+                stop.wait(max(SHORTEST_PAUSE_SECONDS, time.monotonic() - began))
+                pause = self._settings.rescan_seconds
+                events.wait(stop, pause if look.next_in is None else min(pause, look.next_in))
+
+    def run_once(self) -> None:
+        """Take what is in the inbox now, as it settles, and place what has ended; then return.
+
+        Does not wait for files of 0 bytes, nor for one that is still written to after the longest that a cut one
+        waits. Raises what `look` raises.
+        """
+        self._inbox.mkdir(parents=True, exist_ok=True)
+        latest = time.monotonic() + inbox.PATIENCE * self._settings.quiet_for_seconds + 1
+        while True:
+            look = self.look()
+            if look.more:
+                continue
+            if not look.hopeful or time.monotonic() > latest:
+                return
+            time.sleep(min(look.next_in or 0, self._settings.quiet_for_seconds))
+
+    def look(self) -> Look:
+        """One pass: scan, take what settled, go through what is held. Safe to interrupt anywhere, and to repeat.
+
+        Raises StoreUnavailable, sqlalchemy's DBAPIError, and OSError when the inbox is not there or a disk is full.
+        """
+        self._were_restless, self._restless = self._restless, {}
+        self._scan = inbox.scan(self._inbox, self._settings, self._scan, time.monotonic())
+        self._tell(self._scan.problems)
+        with Tolerance() as tolerance:
+            more = self._take_settled(tolerance, until=time.monotonic() + self._settings.rescan_seconds)
+            for mount in (b"", *self._scan.mounts):
+                self._work_through(tolerance, PrivateFolder(self._inbox / os.fsdecode(mount)))
+            self._arrivals.scanned(str(self._inbox), len(self._scan.waiting), None)
+        hopeful = bool(self._restless) or any(found.byte_count for found in self._scan.waiting)
+        soonest = [self._settings.quiet_for_seconds] if self._restless else []
+        soonest += [] if self._scan.next_in is None else [self._scan.next_in]
+        return Look(min(soonest, default=None), hopeful, more)
+
+    # From the inbox into the private folder
+
+    def _take_settled(self, tolerance: Tolerance, *, until: float) -> bool:
+        """Take what settled, the most urgent first; whether the time was up before all were."""
+        settled = sorted(self._scan.settled, key=lambda found: -self._rule(found.path).priority)
+        self._left &= {_identity(found) for found in settled}
+        for found in settled:
+            if time.monotonic() > until:
+                return True
+            tolerance.run(functools.partial(self._each, found.path, functools.partial(self._take, found)))
+        return False
+
+    def _take(self, found: Found) -> None:
+        if _identity(found) in self._left:
+            return
+        folder = PrivateFolder(self._inbox / os.fsdecode(found.mount))
+        held = None if found.linked else self._claimed(folder, found)
+        if held is None:
+            self._take_in_place(found)
+        else:
+            self._take_held(folder, held)
+
+    def _claimed(self, folder: PrivateFolder, found: Found) -> Held | None:
+        try:
+            return folder.claim(self._inbox, found)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            if is_full(error):
+                raise
+            cause = f"cannot be moved ({error.strerror or error}): such files are read once and left where they are"
+            self._report(found.path, cause, level=logging.INFO if self._left else logging.WARNING)
+            return None
+
+    def _take_in_place(self, found: Found) -> None:
+        """Read a file that cannot be moved, once for each version of it."""
+        if not self._arrivals.knows(_identity(found)):
+            path = self._inbox / os.fsdecode(found.path)
+            source = Source(path, os.fsencode(path), stays=True, follow=found.linked)
+            self._log(self._ordered(source, found.path, uuid.uuid4()))
+        self._left.add(_identity(found))
+
+    def _take_held(self, folder: PrivateFolder, held: Held) -> None:
+        assert held.file is not None
+        raw_path = os.fsencode(self._inbox / os.fsdecode(held.path))
+        arrived = self._ordered(Source(held.file, raw_path, stays=False), held.path, held.token)
+        self._restless.pop(held.token, None)
+        self._log(arrived)
+        if not self._intake.holds(held.file, arrived.sha256):
+            self._take_as_new(folder, held)
+
+    def _ordered(self, source: Source, path: bytes, token: uuid.UUID) -> Arrived:
+        rule = self._rule(path)
+        return self._intake.take(source, handler=rule.type, priority=rule.priority, origin="inbox", token=token)
+
+    # From the private folder to the last place
+
+    def _work_through(self, tolerance: Tolerance, folder: PrivateFolder) -> None:
+        tokens = folder.tokens()
+        for start in range(0, len(tokens), TOKENS_A_QUERY):
+            for due in self._arrivals.due(tokens[start : start + TOKENS_A_QUERY]):
+                go_on = functools.partial(self._go_on, folder, due)
+                tolerance.run(functools.partial(self._each, str(due.token).encode(), go_on))
+
+    def _go_on(self, folder: PrivateFolder, due: Unplaced) -> None:
+        """Do what comes next for a file, wherever it stands."""
+        held = folder.held(due.token)
+        if due.arrival_id is None:
+            if held.file is not None and self._is_quiet(held):
+                self._take_held(folder, held)
+        elif held.file is not None and (due.placed or self._has_changed(held.file, due)):
+            self._take_as_new(folder, held)
+        elif not due.placed:
+            place = self._placing.place(held.file, held.path, due)
+            logger.info("document %s %s: its file is %s", due.document_id, due.ended, place or "gone")
+        folder.clean(due.token)
+
+    def _take_as_new(self, folder: PrivateFolder, held: Held) -> None:
+        """A file was written to after it was taken: what it is now is another version, once it has settled again."""
+        logger.info("%s changed after it was taken: it is taken again", display_name(held.path))
+        self._is_quiet(folder.renew(held))
+        self._arrivals.placed(held.token)
+        folder.clean(held.token)
+
+    def _is_quiet(self, held: Held) -> bool:
+        """Whether a held file that was never taken stood still: somebody may write to it, or be taking it just now."""
+        assert held.file is not None
+        now, identity = time.monotonic(), identity_of(held.file.lstat())
+        before, since = self._were_restless.get(held.token, (None, now))
+        since = since if before == identity else now
+        self._restless[held.token] = (identity, since)
+        return now - since >= self._settings.quiet_for_seconds
+
+    def _has_changed(self, file: Path, due: Unplaced) -> bool:
+        status = file.lstat()
+        if due.sha256 is None or (status.st_size, status.st_mtime_ns) == (due.byte_count, due.mtime_ns):
+            return False
+        return not self._intake.holds(file, due.sha256)
+
+    # What goes wrong, told once
+
+    def _each(self, key: bytes, action: Callable[[], None]) -> None:
+        """Do something for one file. Whatever is wrong with that file is told once and stops nothing; outages pass."""
+        try:
+            action()
+        except FileNotFoundError as error:
+            logger.info("gone before it was taken: %s", error.filename)
+        except Exception as error:
+            if is_outage(error):
+                raise
+            expected = isinstance(error, OSError | DocumentError)
+            self._report(key, in_a_line(error), cause=None if expected else error)
+        else:
+            self._told.pop(key, None)
+
+    def _tell(self, problems: Sequence[Problem]) -> None:
+        for problem in problems:
+            self._report(problem.path, problem.error)
+
+    def _report(
+        self, key: bytes, message: str, *, level: int = logging.WARNING, cause: Exception | None = None
+    ) -> None:
+        if self._told.get(key) != message:
+            self._told[key] = message
+            logger.log(level, "%s: %s", display_name(key), message, exc_info=cause)
+
+    def _look_in_any_case(self) -> Look:
+        try:
+            look = self.look()
+        except Exception as error:  # noqa: BLE001 - the watcher outlives whatever there is
+            self._pause(error)
+            return Look()
+        if self._paused_by is not None:
+            logger.warning("intake goes on")
+            self._paused_by = None
+        return look
+
+    def _pause(self, error: Exception) -> None:
+        if self._paused_by is None:
+            expected = is_outage(error) or isinstance(error, OSError)
+            logger.error("intake pauses, files stay where they are: %s", in_a_line(error), exc_info=not expected)
+        self._paused_by = in_a_line(error)
+        if not isinstance(error, SQLAlchemyError):
+            with contextlib.suppress(SQLAlchemyError):
+                self._arrivals.scanned(str(self._inbox), len(self._scan.waiting), f"paused: {clean(self._paused_by)}")
+
+    def _rule(self, path: bytes) -> Rule:
+        return inbox.rule_for(path, self._settings.rules)
+
+    def _log(self, arrived: Arrived) -> None:
+        what = {
+            State.DUPLICATE: f"duplicate of document {arrived.document_id}",
+            State.REJECTED: f"document {arrived.document_id} rejected: {arrived.reason}",
+        }.get(arrived.state, f"document {arrived.document_id} {arrived.state}, {arrived.page_count} pages")
+        logger.info("%s: %s", arrived.name, what)
+
+
+def _identity(found: Found) -> Identity:
+    return Identity(found.device, found.inode, found.byte_count, found.mtime_ns)
