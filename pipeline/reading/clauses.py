@@ -166,7 +166,7 @@ def agreement_date(prose: Prose) -> Answer | None:
         made = list(_MADE.finditer(before))
         if made and ". " not in before[made[-1].end() :]:
             return _dated(date, "label", 0.8)
-    return _dated(dates[0], "pattern", 0.5) if dates and dates[0].start < 2_000 else None
+    return _dated(dates[0], "pattern", 0.4) if dates and dates[0].start < 2_000 else None
 
 
 def effective_date(prose: Prose) -> Answer | None:
@@ -181,7 +181,7 @@ def effective_date(prose: Prose) -> Answer | None:
             continue
         named = "effective" in announced[-1][0]
         if named or date.start < HEAD:
-            weak = _dated(date, "label", 0.7 if named else 0.55)
+            weak = _dated(date, "label", 0.75 if named else 0.4)
     return weak
 
 
@@ -231,8 +231,8 @@ def notice_period(prose: Prose) -> Answer | None:
         if not _NOTICE.search(near) or not _is_notice(prose.folded, period):
             continue
         wide = prose.folded[max(0, period.start - 350) : period.end + 150]
-        trust = 0.7 if _RENEW.search(wide) else 0.5 if _FREE.search(wide) else 0.0
-        trust -= 0.3 if trust and _CURE.search(near) else 0.0
+        trust = 0.6 if _RENEW.search(wide) else 0.5 if _FREE.search(wide) else 0.0
+        trust = 0.0 if _CURE.search(near) else trust  # the time to mend a breach is another notice
         if trust and (best is None or trust > best.confidence):
             best = Answer(period.value, period.start, period.end, "label", trust)
     return best

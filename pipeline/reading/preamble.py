@@ -188,7 +188,7 @@ def _party(text: str, start: int, end: int, term: str, confidence: float) -> Par
     capitalised = all(word[:1].isupper() for word in name.split())
     if not _is_name(name, formed=formed) or not (formed or term or capitalised):
         return None
-    return Party(name, term, start, start + len(name), confidence if formed else confidence - 0.15)
+    return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2))
 
 
 def _after_description(text: str, start: int, end: int) -> int:
