@@ -1,5 +1,6 @@
 -- Promise: at most :batch ready tasks, best rank first, each to exactly one caller, each with a fresh lease and a fresh token.
 -- MATERIALIZED: joined any other way, a plan may run the inner SELECT again and take more than :batch rows.
+-- ANY (ARRAY(...)): the ids are looked up one by one. A join, planned without knowing :batch, may read the whole table.
 -- FOR NO KEY UPDATE: a row of attempts being inserted elsewhere must not hide its task.
 -- 'enqueued' is a literal: a bound status would lose the partial index under a generic plan.
 WITH picked AS MATERIALIZED (
@@ -16,15 +17,14 @@ claimed AS (
     SET status = 'processing',
         reason = NULL,
         error = NULL,
-        attempt_no = tasks.attempt_no + 1,
+        attempt_no = attempt_no + 1,
         lease_token = gen_random_uuid(),
         lease_holder = :worker,
-        lease_expires_at = queue_clock() + make_interval(secs => tasks.lease_seconds),
-        deadline_at = queue_clock() + make_interval(secs => tasks.deadline_seconds),
+        lease_expires_at = queue_clock() + make_interval(secs => lease_seconds),
+        deadline_at = queue_clock() + make_interval(secs => deadline_seconds),
         progressed_at = queue_clock()
-    FROM picked
-    WHERE tasks.task_id = picked.task_id
-    RETURNING tasks.*
+    WHERE tasks.task_id = ANY (ARRAY(SELECT task_id FROM picked))
+    RETURNING *
 ),
 opened AS (
     INSERT INTO attempts (task_id, attempt_no, lease_token, worker, lease_seconds, started_at, progressed_at,

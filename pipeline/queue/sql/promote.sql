@@ -1,4 +1,5 @@
 -- Promise: a delayed task is back in line once its wait is over. Safe to run anywhere, any time, by anybody.
+-- ANY (ARRAY(...)): the ids are looked up one by one. A join, planned without knowing :batch, may read the whole table.
 WITH picked AS MATERIALIZED (
     SELECT task_id
     FROM tasks
@@ -11,6 +12,5 @@ WITH picked AS MATERIALIZED (
 UPDATE tasks
 SET status = 'enqueued',
     not_before = NULL
-FROM picked
-WHERE tasks.task_id = picked.task_id
-RETURNING tasks.task_id
+WHERE tasks.task_id = ANY (ARRAY(SELECT task_id FROM picked))
+RETURNING task_id

@@ -11,7 +11,7 @@
 -- Grace: when nobody swept for 3 intervals, or the server started since, leases ran while nobody could renew them. What was
 --   valid at the last good sweep gets one more lease, once.
 -- Brake: more than half of 10 or more running tasks of 2 or more holders expired at once looks like the network, not like
---   the workers. Take none, wait an interval, look again.
+--   the workers. Take none, wait an interval, look again; then let go, batch after batch.
 -- Charge: an expiry counts as a crash of the document when its holder has shown life since, or held nothing else. When the
 --   holder fell silent with all it held, no document is to blame, until it has happened :max_crashes times.
 WITH previous AS MATERIALIZED (
@@ -174,7 +174,11 @@ noted AS (
     UPDATE sweeper_state
     SET last_ok_at = GREATEST(sweeper_state.last_ok_at, queue_now()),
         swept_by = :worker,
-        braked_at = CASE WHEN verdict.too_many THEN COALESCE(sweeper_state.braked_at, queue_now()) END,
+        braked_at = CASE
+            WHEN verdict.too_many
+                AND (NOT verdict.has_waited OR (SELECT count(*) FROM picked) >= CAST(:batch AS integer))
+            THEN COALESCE(sweeper_state.braked_at, queue_now())
+        END,
         graced_at = CASE WHEN (SELECT outage FROM previous) THEN queue_now() ELSE sweeper_state.graced_at END
     FROM verdict
     WHERE sweeper_state.only_row

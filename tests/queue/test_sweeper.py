@@ -1,0 +1,170 @@
+"""The background jobs: any one alive is enough, and nothing that befalls one stops it for good."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import OperationalError
+
+from pipeline.queue.settle import Fault
+from pipeline.queue.store import Queue
+from pipeline.queue.sweeper import Sweeper
+from tests.conftest import Clock
+from tests.queue import rows
+from tests.tasks import add_task
+
+
+class Woken:
+    """Counts how often the sweeper said that there is work."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> None:
+        self.times += 1
+
+
+@pytest.fixture
+def woken() -> Woken:
+    """What the sweeper calls."""
+    return Woken()
+
+
+@pytest.fixture
+def sweeper(queue: Queue, woken: Woken) -> Iterator[Sweeper]:
+    """A sweeper that has not been started, and is stopped in the end."""
+    sweeper = Sweeper(queue, worker="sweeper", interval_seconds=0.1, batch=2, on_work=woken)
+    yield sweeper
+    sweeper.stop()
+
+
+def _lose(engine: Engine, queue: Queue, clock: Clock, *, tasks: int) -> list[int]:
+    """Tasks of workers that are gone, each of its own."""
+    lost = [add_task(engine, queue) for _ in range(tasks)]
+    for number in range(tasks):
+        queue.claim(f"host-{number}")
+    clock.advance(minutes=1)
+    return lost
+
+
+def test_one_run_takes_all_there_is_batch_after_batch(
+    engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper, woken: Woken
+) -> None:
+    lost = _lose(engine, queue, clock, tasks=5)
+    sweeper.run_once()
+    assert [rows.status(engine, task_id) for task_id in lost] == ["enqueued"] * 5
+    assert woken.times == 1
+
+
+def test_one_run_promotes_as_well_and_wakes_the_workers(
+    engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper, woken: Woken
+) -> None:
+    task_id = add_task(engine, queue)
+    (claim,) = queue.claim("worker-1")
+    rows.fail(queue, claim, Fault.TRANSIENT)
+    clock.advance(minutes=1)
+    sweeper.run_once()
+    assert (rows.status(engine, task_id), woken.times) == ("enqueued", 1)
+
+
+def test_a_run_that_finds_nothing_wakes_nobody(sweeper: Sweeper, woken: Woken) -> None:
+    sweeper.run_once()
+    assert woken.times == 0
+
+
+def test_the_background_sweeps_by_itself(
+    engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper, woken: Woken
+) -> None:
+    sweeper.start()
+    (lost,) = _lose(engine, queue, clock, tasks=1)
+    rows.until(lambda: rows.status(engine, lost) == "enqueued")
+    rows.until(lambda: woken.times == 1)
+
+
+def test_a_cut_connection_is_survived_and_the_next_sweep_works(
+    engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper
+) -> None:
+    sweeper.start()
+    for _ in range(3):
+        rows.until(lambda: rows.terminate(engine, "datname = current_database() AND pid <> pg_backend_pid()") > 0)
+        (lost,) = _lose_on_fresh_connections(engine, queue, clock)
+        rows.until(lambda task_id=lost: rows.status(engine, task_id) == "enqueued")  # type: ignore[misc]
+        rows.change(engine, "DELETE FROM attempts")
+        rows.change(engine, "DELETE FROM tasks")
+
+
+def _lose_on_fresh_connections(engine: Engine, queue: Queue, clock: Clock) -> list[int]:
+    engine.dispose()
+    return _lose(engine, queue, clock, tasks=1)
+
+
+def test_stopping_ends_the_jobs(engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper) -> None:
+    sweeper.start()
+    sweeper.stop()
+    (lost,) = _lose(engine, queue, clock, tasks=1)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("APScheduler")]
+    assert rows.status(engine, lost) == "processing"
+    sweeper.stop()
+
+
+def test_an_overdue_sweep_is_done_before_the_claim(
+    engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper
+) -> None:
+    (lost,) = _lose(engine, queue, clock, tasks=1)
+
+    def swept() -> bool:
+        sweeper.run_if_overdue()
+        return rows.status(engine, lost) == "enqueued"
+
+    rows.until(swept)
+
+
+def test_a_sweep_that_is_not_overdue_is_left_to_the_scheduler(
+    engine: Engine, queue: Queue, clock: Clock, woken: Woken
+) -> None:
+    patient = Sweeper(queue, worker="sweeper", interval_seconds=3600, batch=2, on_work=woken)
+    (lost,) = _lose(engine, queue, clock, tasks=1)
+    patient.run_if_overdue()
+    assert rows.status(engine, lost) == "processing"
+
+
+def test_an_overdue_sweep_that_meets_a_fault_leaves_it_to_the_claim(
+    engine: Engine, queue: Queue, clock: Clock, sweeper: Sweeper
+) -> None:
+    (lost,) = _lose(engine, queue, clock, tasks=1)
+    refused: list[str] = []
+
+    def refuse(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        if "sweeper_state" in statement:
+            refused.append(statement)
+            raise OperationalError(statement, {}, Exception("the database is away"))
+
+    event.listen(engine, "before_cursor_execute", refuse)
+
+    def tried() -> bool:
+        sweeper.run_if_overdue()
+        return bool(refused)
+
+    rows.until(tried)
+    event.remove(engine, "before_cursor_execute", refuse)
+    assert rows.status(engine, lost) == "processing"
+    sweeper.run_once()
+    assert rows.status(engine, lost) == "enqueued"
+
+
+def test_several_sweepers_at_once_take_each_task_once(engine: Engine, queue: Queue, clock: Clock, woken: Woken) -> None:
+    lost = _lose(engine, queue, clock, tasks=8)
+    sweepers = [
+        Sweeper(queue, worker=f"sweeper-{number}", interval_seconds=0.1, batch=1, on_work=woken) for number in range(4)
+    ]
+    threads = [threading.Thread(target=each.run_once) for each in sweepers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(rows.GIVE_UP_SECONDS)
+    sweepers[0].run_once()
+    assert [rows.outcomes(engine, task_id) for task_id in lost] == [["expired"]] * 8
+    assert [rows.task(engine, task_id).crash_count for task_id in lost] == [1] * 8
