@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from sqlalchemy import URL, Engine, event
@@ -55,7 +56,7 @@ class App:
         """One connection, made when first needed; an embedded server that went away is started again with it."""
         engine = database.open_engine(self.url, self.settings.database, name=self.name)
         if self.server is not None:
-            event.listen(engine, "do_connect", lambda *_: self._revive())
+            event.listen(engine, "do_connect", self._revive)
         return engine
 
     @functools.cached_property
@@ -173,9 +174,11 @@ class App:
     def _connect_listener(self) -> psycopg.Connection[tuple[object, ...]]:
         return database.listening_connection(self.url, self.settings.database)
 
-    def _revive(self) -> None:
-        if self.server is not None:
-            self.server.acquire()
+    def _revive(self, _dialect: object, _record: object, _arguments: object, parameters: dict[str, Any]) -> None:
+        """Before a connection is made: have a server, and take its address, which may have changed with a restart."""
+        assert self.server is not None
+        self.url = database.parse_url(self.server.acquire())
+        parameters["host"] = self.url.query["host"]
 
 
 @contextmanager
