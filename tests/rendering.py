@@ -1,0 +1,115 @@
+"""The parts of the documentation that say what the code says: rendered from it, so that they cannot differ.
+
+A block stands between `<!-- name -->` and `<!-- end of name -->`. `python -m tests.rendering` rewrites all of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from pipeline.cli import COMMANDS, main
+from pipeline.queue.states import TRANSITIONS, Status
+from pipeline.reasons import Owner, Reason, Retry
+
+ROOT = Path(__file__).parents[1]
+_BLOCK = re.compile(r"(?P<start><!-- (?P<name>[a-z ]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)", re.DOTALL)
+_RETRY = {Retry.NEVER: "no", Retry.TRANSIENT: "after a wait", Retry.SUSPECT: "alone, in small steps"}
+_OWNER = {Owner.NOBODY: "", Owner.USER: "who sent it", Owner.OPERATOR: "operator", Owner.BUG: "doclease: report it"}
+
+
+def documents() -> list[Path]:
+    """Every page of the documentation, the README included."""
+    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return sorted([*(path for path in found if path.exists()), *(ROOT / "docs").rglob("*.md")])
+
+
+def rendered(text: str) -> str:
+    """The page with its blocks rewritten."""
+    return _BLOCK.sub(lambda block: block["start"] + BLOCKS[block["name"]]() + block["end"], text)
+
+
+def transitions() -> str:
+    """The moves of tasks.status and the statements that make them."""
+    rows = []
+    for status in Status:
+        for other in Status:
+            moved_by = TRANSITIONS.get((status, other))
+            if moved_by:
+                rows.append((f"`{status}`", f"`{other}`", ", ".join(f"`{each}.sql`" for each in _moved_by(moved_by))))
+    return _table(("from", "to", "by"), rows)
+
+
+def reasons() -> str:
+    """Every reason, whether it is tried again, whose turn it is, what it means."""
+    rows = [(f"`{each.value}`", _RETRY[each.retry], _OWNER[each.owner], each.help) for each in Reason]
+    return _table(("reason", "tried again by itself", "whose turn", "what it means and what to do"), rows)
+
+
+def commands() -> str:
+    """Every command with its help and its options."""
+    root = click.Context(main, info_name="doclease")
+    below = [leaf for name in COMMANDS for leaf in leaves(name)]
+    return "\n".join(_section(command, context) for command, context in [(main, root), *below])
+
+
+def leaves(name: str) -> Iterator[tuple[click.Command, click.Context]]:
+    """A command of doclease, or the commands below it."""
+    yield from _leaves(main, click.Context(main, info_name="doclease"), name)
+
+
+def _leaves(group: click.Group, context: click.Context, name: str) -> Iterator[tuple[click.Command, click.Context]]:
+    command = group.get_command(context, name)
+    assert command is not None, name
+    inner = click.Context(command, info_name=name, parent=context)
+    if isinstance(command, click.Group):
+        for each in command.list_commands(inner):
+            yield from _leaves(command, inner, each)
+    else:
+        yield command, inner
+
+
+def _section(command: click.Command, context: click.Context) -> str:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    lines = [f"#### `{usage}`", ""]
+    for paragraph in paragraphs:
+        lines += [" ".join(paragraph.split()), ""]
+    options = [record for each in command.params if (record := _option(each, context))]
+    return "\n".join(lines) + ("\n" + _table(("option", "meaning"), options) if options else "")
+
+
+def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, str] | None:
+    record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+    return None if record is None else (f"`{record[0]}`", " ".join(record[1].split()))
+
+
+def _moved_by(names: str) -> list[str]:
+    """The statement files: a release is a decision of settle.py that fail.sql carries out."""
+    return sorted({"fail" if name == "release" else name for name in names.split(", ")})
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+BLOCKS: Mapping[str, Callable[[], str]] = {"transitions": transitions, "reasons": reasons, "commands": commands}
+
+
+def rewrite() -> None:
+    """Bring every page up to date."""
+    for path in documents():
+        before = path.read_text(encoding="utf-8")
+        after = rendered(before)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            click.echo(f"rewrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    rewrite()
