@@ -7,10 +7,11 @@ it is stored, so that one odd value can neither fail the document nor break a vi
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from sqlalchemy import Connection, Engine, text
 
@@ -20,7 +21,13 @@ from pipeline.queue.model import Claim
 MAX_VALUE_CHARACTERS = 2_000
 MAX_SNIPPET_CHARACTERS = 300
 MAX_VALUES = 100
-_AMOUNT = re.compile(r"-?\d{1,15}(\.\d{1,6})?")
+MAX_NAMES = 200  # of fields, checks or scores
+MAX_GAPS = 100_000
+MAX_PAGE_CHARACTERS = 8_000_000  # twice what a child sends: cleaning may lengthen a text
+MAX_NUMBER = 1e9
+# Only ASCII digits, and no other form of ISO 8601: what Python reads and PostgreSQL does not would break the views.
+_AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FIELD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 _WRITE_PAGES = text(
@@ -92,57 +99,65 @@ class Results:
             connection.execute(_WRITE_PAGES, [_row(claim, page.storable()) for page in pages])
 
 
-def checked_result(result: Mapping[str, Any]) -> dict[str, Any]:
+def checked_result(result: object) -> dict[str, Any]:
     """A child's result with everything left out that is not what it claims to be; `dropped` names what was.
 
-    A field whose name ends in _date holds a real date, one named total_… or amount_… a plain decimal.
+    A field whose name ends in _date holds a real date, one named total_… or amount_… a plain decimal. Never raises.
     """
-    fields: dict[str, list[dict[str, Any]]] = {}
-    dropped: list[str] = []
-    given = result.get("fields")
-    for name, found in (given if isinstance(given, dict) else {}).items():
-        values = [_field(name, each) for each in found[:MAX_VALUES]] if isinstance(found, list) else []
-        kept = [value for value in values if value is not None]
-        if kept:
-            fields[name] = kept
-        if len(kept) < len(values):
-            dropped.append(str(name)[:64])
-    checks = result.get("checks")
+    given = _mapping(result)
+    fields, dropped = _fields(_mapping(given.get("fields")))
+    gaps = given.get("gaps")
     safe: dict[str, Any] = {
-        "document_type": _word(result.get("document_type")),
-        "handler": _word(result.get("handler")),
-        "scores": _numbers(result.get("scores")),
+        "document_type": _word(given.get("document_type")),
+        "handler": _word(given.get("handler")),
+        "scores": {name: value for name, value in _named(given.get("scores")) if _is_number(value)},
         "fields": fields,
-        "checks": {str(name): value for name, value in (checks or {}).items() if isinstance(value, bool)},
-        "gaps": [number for number in result.get("gaps", []) if isinstance(number, int)],
+        "checks": {name: value for name, value in _named(given.get("checks")) if isinstance(value, bool)},
+        "gaps": [page for page in gaps[:MAX_GAPS] if _is_page(page)] if isinstance(gaps, list) else [],
     }
     if dropped:
         safe["dropped"] = dropped
-    if result.get("handler_error"):
-        safe["handler_error"] = clean(str(result["handler_error"]))[:MAX_VALUE_CHARACTERS]
+    if isinstance(given.get("handler_error"), str):
+        safe["handler_error"] = clean(given["handler_error"][:MAX_VALUE_CHARACTERS])
     return safe
 
 
-def _field(name: str, found: Any) -> dict[str, Any] | None:
-    if not isinstance(found, dict) or not _FIELD.fullmatch(str(name)):
+def _fields(given: Mapping[Any, Any]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """The fields that hold, and the names of those that lost a value."""
+    fields: dict[str, list[dict[str, Any]]] = {}
+    dropped: list[str] = []
+    for name, found in list(given.items())[:MAX_NAMES]:
+        values = found[:MAX_VALUES] if isinstance(found, list) else [found]
+        kept = [value for each in values if (value := _field(str(name), each)) is not None]
+        if kept:
+            fields[str(name)] = kept
+        if len(kept) < len(values):
+            dropped.append(clean(str(name)[:64]))
+    return fields, dropped
+
+
+def _field(name: str, found: object) -> dict[str, Any] | None:
+    given = _mapping(found)
+    text = given.get("value")
+    if not isinstance(text, str) or not _FIELD.fullmatch(name):
         return None
-    value = clean(str(found.get("value", "")))[:MAX_VALUE_CHARACTERS].strip()
+    value = clean(text[:MAX_VALUE_CHARACTERS]).strip()
     if not value or not _is_canonical(name, value):
         return None
-    confidence = found.get("confidence")
+    snippet, confidence, page = given.get("snippet"), given.get("confidence"), given.get("page")
     return {
         "value": value,
-        "page": found.get("page") if isinstance(found.get("page"), int) else None,
-        "snippet": clean(str(found.get("snippet", "")))[:MAX_SNIPPET_CHARACTERS],
-        "method": _word(found.get("method")),
-        "confidence": min(max(float(confidence), 0.0), 1.0) if isinstance(confidence, int | float) else None,
+        "page": page if _is_page(page) else None,
+        "snippet": clean(snippet[:MAX_SNIPPET_CHARACTERS]) if isinstance(snippet, str) else "",
+        "method": _word(given.get("method")),
+        "confidence": min(max(confidence, 0), 1) if _is_number(confidence) else None,
     }
 
 
 def _is_canonical(name: str, value: str) -> bool:
     if name.endswith("_date"):
         try:
-            return len(value) == len("2026-01-31") and 1900 <= dt.date.fromisoformat(value).year <= 2200
+            return _DATE.fullmatch(value) is not None and 1900 <= dt.date.fromisoformat(value).year <= 2200
         except ValueError:
             return False
     if name.startswith(("total_", "amount_")):
@@ -150,13 +165,24 @@ def _is_canonical(name: str, value: str) -> bool:
     return True
 
 
-def _word(value: Any) -> str | None:
-    return clean(value)[:64] if isinstance(value, str) else None
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, dict) else {}
 
 
-def _numbers(values: Any) -> dict[str, float]:
-    given = values if isinstance(values, dict) else {}
-    return {str(name)[:64]: float(value) for name, value in given.items() if isinstance(value, int | float)}
+def _named(values: object) -> list[tuple[str, Any]]:
+    return [(clean(str(name)[:64]), value) for name, value in list(_mapping(values).items())[:MAX_NAMES]]
+
+
+def _word(value: object) -> str | None:
+    return clean(value[:64]) if isinstance(value, str) else None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
+
+
+def _is_page(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_NUMBER
 
 
 def _without_holes(pages: list[Page]) -> tuple[Page, ...]:
@@ -181,11 +207,11 @@ def _row(claim: Claim, page: Page) -> dict[str, Any]:
         "task_id": claim.task_id,
         "page_no": page.number,
         "attempt_no": claim.attempt_no,
-        "text": page.text,
-        "layout": page.layout if page.layout != page.text else None,
+        "text": page.text[:MAX_PAGE_CHARACTERS],
+        "layout": page.layout[:MAX_PAGE_CHARACTERS] if page.layout != page.text else None,
         "source": page.source.value,
-        "engine": page.engine,
-        "error": page.error,
-        "seconds": page.seconds,
-        "identifiers": identifiers(page.text),
+        "engine": clean(page.engine),
+        "error": page.error and page.error[:MAX_VALUE_CHARACTERS],
+        "seconds": page.seconds if math.isfinite(page.seconds) else 0.0,
+        "identifiers": clean(identifiers(page.text)),
     }

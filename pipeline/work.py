@@ -6,6 +6,7 @@ renew the lease, and knows the page if the child dies.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,8 +17,8 @@ from pipeline import handling
 from pipeline.documents.formats import Format, OpenDocument
 from pipeline.documents.identify import identify
 from pipeline.documents.text import Document, Page, Source
-from pipeline.errors import DocumentError, UnreadablePage
-from pipeline.handling import Extraction, Handler
+from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
+from pipeline.handling import Extraction, Field, Handler
 from pipeline.reasons import Reason
 
 MAX_PAGE_CHARACTERS = 4_000_000
@@ -58,14 +59,16 @@ def process(
     """Read a document; calls `on_open` with its page count, then `on_page` for each page in order.
 
     Raises DocumentError for a document that cannot be read at all. A page that cannot be read is a gap, not an error.
+    Pages to skip are not skipped when nothing else would be left: then the document itself is what fails.
     """
     kind, media_type = identify(job.path, job.name, formats)
     pages = list(job.stored)
     with kind.open(job.path) as document:
         _check_pages(document.page_count, job.max_pages)
         on_open(document.page_count)
+        skip = job.skip if len(job.skip) < document.page_count else {}
         for number in range(len(pages) + 1, document.page_count + 1):
-            page = _read(document, number, job.skip)
+            page = _read(document, number, skip)
             on_page(page)
             pages.append(page)
     _check_readable(pages)
@@ -108,14 +111,12 @@ def _check_readable(pages: Sequence[Page]) -> None:
 
 def _finish(document: Document, handlers: Mapping[str, Handler], wanted: str) -> Finished:
     gaps = [page.number for page in document.pages if page.source is Source.NONE]
-    handler, scores = handling.choose(handlers, document, wanted)
-    extraction, error = _extract(handler, document)
+    handler, scores = _choose(handlers, document, wanted)
+    found, error = _extract(handler, document)
     result: dict[str, Any] = {
-        "document_type": extraction.document_type,
+        **found,
         "handler": handler.name,
         "scores": scores,
-        "fields": {name: [asdict(each) for each in found] for name, found in extraction.fields.items() if found},
-        "checks": dict(extraction.checks),
         "page_count": len(document.pages),
         "gaps": gaps,
     }
@@ -124,15 +125,60 @@ def _finish(document: Document, handlers: Mapping[str, Handler], wanted: str) ->
     return Finished(_reason(document, gaps), result)
 
 
-def _extract(handler: Handler, document: Document) -> tuple[Extraction, str | None]:
-    """The fields; a handler that fails costs the document its fields, never its text."""
+def _choose(handlers: Mapping[str, Handler], document: Document, wanted: str) -> tuple[Handler, dict[str, float]]:
+    """The handler and the scores; one that fails to score does not want the document."""
+    careful = {name: _Careful(handler) for name, handler in handlers.items()}
     try:
-        return handler.extract(document), None
+        chosen, scores = handling.choose(careful, document, wanted)
+    except UsageProblem as error:
+        # A worker of an older version; one that has the handler may come.
+        raise DocumentError(Reason.INTERNAL_ERROR, str(error)) from error
+    return handlers[chosen.name], scores
+
+
+class _Careful:
+    """A handler whose score never raises."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.name = handler.name
+        self.fields = handler.fields
+        self.extract = handler.extract
+        self._handler = handler
+
+    def score(self, document: Document) -> float:
+        """The handler's own score, 0 when it fails."""
+        try:
+            return self._handler.score(document)
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever a handler does wrong, another one can have the document
+            return 0.0
+
+
+def _extract(handler: Handler, document: Document) -> tuple[dict[str, Any], str | None]:
+    """What is found, as plain data; a handler that fails costs the document its fields, never its text."""
+    try:
+        return _plain(handler.extract(document)), None
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a handler does wrong, the pages are delivered
-        checks = {"handler_finished": False}
-        return Extraction(document_type=handler.name, checks=checks), f"{type(error).__name__}: {error}"
+        nothing = Extraction(document_type=handler.name, checks={"handler_finished": False})
+        return _plain(nothing), f"{type(error).__name__}: {error}"
+
+
+def _plain(extraction: Extraction) -> dict[str, Any]:
+    """The extraction as it travels. Raises TypeError or ValueError for what cannot."""
+    found = {
+        "document_type": extraction.document_type,
+        "fields": {name: _values(values) for name, values in extraction.fields.items() if values},
+        "checks": dict(extraction.checks),
+    }
+    json.dumps(found)
+    return found
+
+
+def _values(values: Sequence[Field]) -> list[dict[str, Any]]:
+    return [asdict(value) for value in values]
 
 
 def _reason(document: Document, gaps: Sequence[int]) -> Reason:

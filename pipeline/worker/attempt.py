@@ -13,14 +13,12 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
-from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.config import WorkerSettings
 from pipeline.documents.archive import Archive
-from pipeline.documents.text import Page
+from pipeline.documents.text import Page, clean
 from pipeline.errors import LeaseLost
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import Claim, Outcome, Usage
@@ -29,18 +27,18 @@ from pipeline.queue.store import Queue
 from pipeline.reasons import Reason, Retry
 from pipeline.results import Material, Results, checked_result
 from pipeline.work import Job
-from pipeline.worker.frames import BrokenFrame, Frame, job_frame, page_of
+from pipeline.worker.ends import End
+from pipeline.worker.frames import BrokenFrame, Frame, job_frame, page_count_of, page_of, usage_of
 from pipeline.worker.held import HeldLease, boottime
 from pipeline.worker.inspector import known_reason
+from pipeline.worker.patience import Patience, first_line
 from pipeline.worker.process import ChildDied, ChildProcess, Death
 from pipeline.worker.stopping import Stopping
 
 PATIENCE_SECONDS = 0.2  # how long the parent waits for the child before it looks after the lease
 BUSY_SHARE = 0.05  # a child that used this share of the time it had is working, also on a crowded machine
-DATABASE_PAUSE_SECONDS = 0.5
-DATABASE_PAUSE_CAP_SECONDS = 10.0
+DELIVERED = (Reason.OK, Reason.OK_WITH_GAPS, Reason.EMPTY_TEXT)
 
-T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
@@ -51,16 +49,6 @@ class Pace:
     checkpoint_seconds: float
     busy_extensions: int
     max_pages: int
-
-
-class _End(Exception):
-    """The attempt is over, by the parent's decision."""
-
-    def __init__(self, fault: Fault, reason: Reason, error: str) -> None:
-        self.fault = fault
-        self.reason = reason
-        self.error = error
-        super().__init__(error)
 
 
 class Attempt:
@@ -75,7 +63,7 @@ class Attempt:
         queue: Queue,
         results: Results,
         archive: Archive,
-        policy: LeasePolicy,
+        policy: Callable[[str], LeasePolicy],
         worker: WorkerSettings,
         pace: Pace,
         stopping: Stopping,
@@ -86,7 +74,7 @@ class Attempt:
         self._queue = queue
         self._results = results
         self._archive = archive
-        self._policy = policy
+        self._find_policy = policy
         self._worker = worker
         self._pace = pace
         self._stopping = stopping
@@ -97,8 +85,8 @@ class Attempt:
         self._step = "opening"
         self._extensions = 0
         self._cpu_at_start = self._cpu_at_grant = child.cpu_seconds()
-        self._database_retry_at = 0.0
-        self._database_pause = DATABASE_PAUSE_SECONDS
+        self._database = Patience(claim, stopping)
+        self._child_is_idle = True
         self._finished = False
 
     def run(self) -> None:
@@ -107,22 +95,37 @@ class Attempt:
             self._drive()
         except LeaseLost:
             self._lost()
+        except End as end:
+            # Nothing can be recorded; the sweep takes the task back.
+            logger.error("task %d: attempt %d cannot be closed: %s", *self._ids(), end.error)
+        finally:
+            # Only a child that was asked for nothing more may live on.
+            if not self._child_is_idle:
+                self._child.kill()
 
     def _drive(self) -> None:
         try:
-            self._begin(self._insist(lambda: self._material()))
-            while not self._finished:
-                frame = self._child.receive(PATIENCE_SECONDS)
-                if frame is not None:
-                    self._on_frame(frame)
-                if not self._finished:
-                    self._tend()
+            self._read()
         except ChildDied as died:
             self._close(Fault.CRASH, died.death.reason, died.death.error, died.death.peak_rss_bytes)
-        except _End as end:
-            # Only a child that was asked for nothing more may live on.
-            peak = 0 if end.fault is Fault.PERMANENT else self._child.kill()
-            self._close(end.fault, end.reason, end.error, peak)
+        except End as end:
+            self._close(end.fault, end.reason, end.error, 0 if self._child_is_idle else self._child.kill())
+        except LeaseLost:
+            raise
+        except Exception as error:
+            logger.exception("task %d: attempt %d met a fault of doclease", *self._ids())
+            self._child.kill()
+            self._close(Fault.TRANSIENT, Reason.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+
+    def _read(self) -> None:
+        self._policy = self._database.insist(lambda: self._find_policy(self._claim.handler))
+        self._begin(self._database.insist(self._material))
+        while not self._finished:
+            frame = self._child.receive(PATIENCE_SECONDS)
+            if frame is not None:
+                self._on_frame(frame)
+            if not self._finished:
+                self._tend()
 
     def _material(self) -> Material:
         return self._results.material(self._claim, skip_after_crashes=self._worker.skip_page_after_crashes)
@@ -132,7 +135,7 @@ class Attempt:
     def _begin(self, material: Material) -> None:
         path = self._archive.path_of(material.sha256)
         if not path.is_file():
-            raise _End(
+            raise End(
                 Fault.TRANSIENT,
                 Reason.IO_ERROR,
                 f"its bytes are not in the store at {path}; every worker must see the same data_dir",
@@ -146,30 +149,33 @@ class Attempt:
             stored=material.stored,
             skip=material.skip,
         )
+        self._child_is_idle = False
         self._child.send(job_frame(job, cpu_seconds=self._claim.deadline_seconds))
 
     def _on_frame(self, frame: Frame) -> None:
         self._step_at = boottime()
-        match frame["kind"]:
-            case "opened":
-                self._page_count = max(int(frame["page_count"]), 1)
-            case "page":
-                self._take_page(frame)
-            case "finished":
-                self._complete(frame)
-                return
-            case "refused":
-                self._refused(frame)
+        try:
+            match frame["kind"]:
+                case "opened":
+                    self._page_count = page_count_of(frame)
+                case "page":
+                    self._take_page(page_of(frame.get("page", {})))
+                case "finished":
+                    self._child_is_idle = True
+                    self._complete(frame)
+                case "refused":
+                    self._child_is_idle = True
+                    self._refused(frame)
+                case other:
+                    raise BrokenFrame(f"a frame of kind {other[:20]!r}")
+        except BrokenFrame as error:
+            raise self._killed(Reason.CRASH, f"the parser answered nonsense: {error}") from error
         done = self._stored + len(self._unsaved)
         self._step = f"page {done + 1}" if done < self._page_count else "the handler"
 
-    def _take_page(self, frame: Frame) -> None:
-        try:
-            page = page_of(frame.get("page", {}))
-        except BrokenFrame as error:
-            raise ChildDied(self._killed(Reason.CRASH, f"the parser answered nonsense: {error}")) from error
+    def _take_page(self, page: Page) -> None:
         if page.number != self._stored + len(self._unsaved) + 1:
-            raise ChildDied(self._killed(Reason.CRASH, f"the parser sent page {page.number} out of turn"))
+            raise BrokenFrame(f"page {page.number} out of turn")
         self._unsaved.append(page)
         self._extensions = 0
 
@@ -177,24 +183,24 @@ class Attempt:
         reason = known_reason(frame.get("reason"))
         error = str(frame.get("error", ""))[:500]
         if reason.retry is Retry.SUSPECT:
-            raise ChildDied(self._killed(reason, error))
-        raise _End(Fault.PERMANENT if reason.retry is Retry.NEVER else Fault.TRANSIENT, reason, error)
+            raise self._killed(reason, error)
+        raise End(Fault.PERMANENT if reason.retry is Retry.NEVER else Fault.TRANSIENT, reason, error)
 
     # What the parent looks after
 
     def _tend(self) -> None:
         if self._stopping.must_release:
-            raise _End(Fault.RELEASE, Reason.RELEASED, "the worker was stopped")
+            raise End(Fault.RELEASE, Reason.RELEASED, "the worker was stopped")
         if self._is_checkpoint_due():
-            self._try_checkpoint()
+            self._database.attempt(self._checkpoint)
         elif self._lease.is_running_out:
             self._extend_while_busy()
-        if self._lease.is_over and self._database_retry_at:
-            raise _End(Fault.RELEASE, Reason.RELEASED, "the database was away for longer than the lease")
+        if self._lease.is_over and self._database.is_away:
+            raise End(Fault.RELEASE, Reason.RELEASED, "the database was away for longer than the lease")
         self._end_what_takes_too_long()
 
     def _is_checkpoint_due(self) -> bool:
-        if not self._unsaved or boottime() < self._database_retry_at:
+        if not self._unsaved or not self._database.may_ask:
             return False
         step = 1 if self._claim.is_suspect else self._policy.step_pages
         return (
@@ -204,11 +210,11 @@ class Attempt:
         )
 
     def _extend_while_busy(self) -> None:
-        if boottime() < self._database_retry_at:
+        if not self._database.may_ask:
             return
         if self._is_busy() and self._extensions < self._pace.busy_extensions:
-            self._extensions += 1
-            self._try_checkpoint()
+            if self._database.attempt(self._checkpoint):
+                self._extensions += 1
         elif self._lease.is_over:
             self._end_step(f"made no progress within its lease of {self._claim.lease_seconds:g} s")
 
@@ -228,18 +234,12 @@ class Attempt:
 
     def _end_step(self, what: str) -> None:
         reason = Reason.TIMEOUT if self._is_busy() else Reason.STALLED
-        raise ChildDied(self._killed(reason, f"{self._step} {what}"))
+        raise self._killed(reason, f"{self._step} {what}")
 
-    def _killed(self, reason: Reason, error: str) -> Death:
-        return Death(reason, error, self._child.kill())
+    def _killed(self, reason: Reason, error: str) -> ChildDied:
+        return ChildDied(Death(reason, error, self._child.kill()))
 
     # What is written, always under the fence
-
-    def _try_checkpoint(self) -> None:
-        try:
-            self._checkpoint()
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
-            self._note_outage(error)
 
     def _checkpoint(self) -> None:
         asked_at = boottime()
@@ -252,15 +252,16 @@ class Attempt:
         self._stored, self._unsaved = done, []
         self._saved_at = boottime()
         self._cpu_at_grant = self._child.cpu_seconds()
-        self._database_retry_at, self._database_pause = 0.0, DATABASE_PAUSE_SECONDS
         if answer.cancel_requested:
-            raise _End(Fault.CANCEL, Reason.CANCELLED, "cancelled on request")
+            raise End(Fault.CANCEL, Reason.CANCELLED, "cancelled on request")
 
     def _complete(self, frame: Frame) -> None:
         self._finished = True
         reason = known_reason(frame.get("reason"))
-        usage = Usage(_number(frame.get("cpu_seconds")), int(_number(frame.get("peak_rss_bytes")) or 0) or None)
-        result = checked_result(frame.get("result") or {})
+        if reason not in DELIVERED:
+            raise BrokenFrame(f"finished with reason {reason}")
+        usage = Usage(*usage_of(frame))
+        result = checked_result(frame.get("result"))
 
         def write() -> None:
             done = self._stored + len(self._unsaved)
@@ -270,9 +271,9 @@ class Attempt:
                 self._results.write_pages(connection, self._claim, self._unsaved)
 
         try:
-            self._insist(write)
+            self._database.insist(write)
         except LeaseLost:
-            if self._insist(lambda: self._queue.outcome(self._claim)) is not Outcome.SUCCEEDED:
+            if self._database.insist(lambda: self._queue.outcome(self._claim)) is not Outcome.SUCCEEDED:
                 raise
             # The commit had arrived; only its answer was lost.
 
@@ -282,62 +283,31 @@ class Attempt:
         page_no = self._stored + len(self._unsaved) + 1 if self._step.startswith("page") else None
         if self._unsaved and fault is not Fault.PERMANENT:
             try:
-                self._insist(self._checkpoint)
-            except _End as cancelled:
-                fault, reason, error = cancelled.fault, cancelled.reason, cancelled.error
+                self._database.insist(self._checkpoint)
+            except End as end:
+                fault, reason, error = end.fault, end.reason, end.error
         counts = Counts(self._claim.failure_count, self._claim.crash_count, self._claim.release_count)
         decision = decide(fault, counts, self._queue.limits, jitter=random.random())  # noqa: S311 - spreads retries
-        usage = self._usage(peak_rss_bytes)
-        status = self._insist(
+        told = clean(error)[:1000]
+        status = self._database.insist(
             lambda: self._queue.fail(
-                self._claim, decision, reason=reason, error=error[:1000], page_no=page_no, usage=usage
+                self._claim, decision, reason=reason, error=told, page_no=page_no, usage=self._usage(peak_rss_bytes)
             )
         )
         level = logging.INFO if fault in (Fault.RELEASE, Fault.CANCEL) else logging.WARNING
-        logger.log(level, "task %d ended its attempt %d: %s (%s); now %s", *self._ids(), reason, error, status)
+        logger.log(level, "task %d ended its attempt %d: %s (%s); now %s", *self._ids(), reason, told, status)
 
     def _lost(self) -> None:
         logger.warning("task %d: the lease of attempt %d was lost; its work is dropped", *self._ids())
-        if not self._finished:
-            self._child.kill()
-        self._finished = True
         try:
             self._queue.late_finish(self._claim)
-        except DBAPIError as error:
-            logger.warning("task %d: late finish of attempt %d not recorded: %s", *self._ids(), _first_line(error))
-
-    def _insist(self, write: Callable[[], T]) -> T:
-        """Repeat until the database answers: fenced writes may be repeated, and nothing else can be done."""
-        while True:
-            try:
-                return write()
-            except (OperationalError, InterfaceError, PoolTimeout) as error:
-                self._note_outage(error)
-                if self._stopping.must_release:
-                    raise LeaseLost(*self._ids()) from error
-                self._stopping.wait(self._database_pause)
-            except DBAPIError as error:
-                fault = Fault.PERMANENT if isinstance(error, DataError) else Fault.TRANSIENT
-                raise _End(fault, Reason.DATABASE_ERROR, _first_line(error)) from error
-
-    def _note_outage(self, error: Exception) -> None:
-        if not self._database_retry_at:
-            logger.warning("task %d: attempt %d: the database is away: %s", *self._ids(), _first_line(error))
-        self._database_retry_at = boottime() + self._database_pause
-        self._database_pause = min(self._database_pause * 2, DATABASE_PAUSE_CAP_SECONDS)
+        except SQLAlchemyError as error:
+            logger.warning("task %d: late finish of attempt %d not recorded: %s", *self._ids(), first_line(error))
 
     def _usage(self, peak_rss_bytes: int) -> Usage:
-        used = self._child.cpu_seconds() - self._cpu_at_start
+        # A child that is gone cannot be asked any more; what it had used at the last checkpoint is certain.
+        used = max(self._child.cpu_seconds(), self._cpu_at_grant) - self._cpu_at_start
         return Usage(cpu_seconds=used if used > 0 else None, peak_rss_bytes=peak_rss_bytes or None)
 
     def _ids(self) -> tuple[int, int]:
         return self._claim.task_id, self._claim.attempt_no
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _first_line(error: Any) -> str:
-    text = str(getattr(error, "orig", None) or error).strip()
-    return text.splitlines()[0] if text else type(error).__name__

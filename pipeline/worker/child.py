@@ -39,7 +39,7 @@ class Child:
 
     def serve(self, measures: list[str]) -> None:
         """Say ready, then answer until the parent closes the pipe."""
-        self._say("ready", measures=measures)
+        self._say("ready", measures=measures, inherited_rss_bytes=_inherited_rss_bytes())
         decoder = Decoder()
         while data := os.read(self._requests.fileno(), 1 << 20):
             decoder.feed(data)
@@ -79,8 +79,17 @@ class Child:
         self._answers.flush()
 
 
-def _peak_rss_bytes() -> int:
+def _inherited_rss_bytes() -> int:
+    """What the kernel holds for this process's peak so far. It may be the parent's: exec does not reset it."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _peak_rss_bytes() -> int:
+    """The most memory this program itself held."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return _inherited_rss_bytes()
 
 
 def _private_output() -> BinaryIO:

@@ -18,6 +18,7 @@ from pipeline.work import Job
 
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 _HEADER = struct.Struct("!I")
+_MOST = 2**53  # more than any figure of a document, less than what a column holds
 
 Frame = dict[str, Any]
 
@@ -60,7 +61,7 @@ class Decoder:
 def _parse(body: bytes) -> Frame:
     try:
         frame = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BrokenFrame("not JSON") from error
     if not isinstance(frame, dict) or not isinstance(frame.get("kind"), str):
         raise BrokenFrame("no kind")
@@ -107,7 +108,7 @@ def page_of(fields: Mapping[str, Any]) -> Page:
             error=str(error) if source is Source.NONE else None,
             seconds=float(fields["seconds"]),
         )
-    except (KeyError, TypeError, ValueError) as error_found:
+    except (KeyError, TypeError, ValueError, OverflowError) as error_found:
         raise BrokenFrame(f"no page: {error_found}") from error_found
 
 
@@ -120,5 +121,22 @@ def inspection_of(fields: Mapping[str, Any]) -> Inspection:
             ocr_page_count=max(int(fields["ocr_page_count"]), 0),
             restricted=bool(fields["restricted"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"no inspection: {error}") from error
+
+
+def page_count_of(frame: Frame) -> int:
+    """The page count of an opened document, at least 1. Raises BrokenFrame."""
+    found = frame.get("page_count")
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise BrokenFrame("no page count")
+    return max(found, 1)
+
+
+def usage_of(frame: Frame) -> tuple[float | None, int | None]:
+    """Processor seconds and peak bytes as a child tells them, None for what cannot be."""
+    cpu_seconds, peak = frame.get("cpu_seconds"), frame.get("peak_rss_bytes")
+    return (
+        float(cpu_seconds) if isinstance(cpu_seconds, int | float) and 0 <= cpu_seconds < _MOST else None,
+        peak if isinstance(peak, int) and 0 < peak < _MOST else None,
+    )

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -22,6 +23,7 @@ from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
 
 CHUNK_BYTES = 1 << 18
 START_SECONDS = 60.0
+END_SECONDS = 2.0  # how long a child that closed its pipe may take to end by itself: its exit says more than our signal
 CHILD_MODULE = "pipeline.worker.child"
 MEGABYTE = 1024 * 1024
 NEAR_THE_CAP = 0.8  # a child that dies by a signal with this much of its memory cap used died of memory
@@ -56,6 +58,8 @@ class ChildProcess:
         self._decoder = Decoder()
         self._scratch: str | None = None
         self._stderr: IO[bytes] | None = None
+        self._pidfd: int | None = None
+        self._inherited_rss_bytes = 0
         self._documents = 0
         self.measures: tuple[str, ...] = ()
 
@@ -72,25 +76,29 @@ class ChildProcess:
             self._start()
 
     def send(self, frame: Frame) -> None:
-        """Give the child something to do. Raises ChildDied."""
+        """Give the child something to do. Raises ChildDied, also for a child that does not take it."""
         if self._stderr is not None:
             self._stderr.truncate(0)
         self._documents += 1
         pipe = self._running().stdin
         assert pipe is not None
+        rest = memoryview(encode(frame))
         try:
-            pipe.write(encode(frame))
-            pipe.flush()
+            while rest:
+                if not _poll(pipe.fileno(), select.POLLOUT, START_SECONDS):
+                    raise ChildDied(Death(Reason.STALLED, "the parser does not take its work", self.kill()))
+                rest = rest[os.write(pipe.fileno(), rest) :]
         except OSError:
             self._raise_death()
 
     def receive(self, timeout_seconds: float) -> Frame | None:
         """The next frame, None when the time is up. Raises ChildDied, also for a child that sends nonsense."""
+        until = time.monotonic() + timeout_seconds
         try:
-            frame = self._decoder.next()
-            if frame is None and self._wait(timeout_seconds):
+            while (frame := self._decoder.next()) is None:
+                if not self._wait(until - time.monotonic()):
+                    return None
                 self._decoder.feed(self._read())
-                frame = self._decoder.next()
         except BrokenFrame as error:
             peak = self.kill()
             raise ChildDied(Death(Reason.CRASH, f"the parser answered nonsense: {error}", peak)) from error
@@ -107,25 +115,35 @@ class ChildProcess:
 
     def kill(self) -> int:
         """End the child and all it started, now; returns the most memory it held, in bytes. Safe to call again."""
-        process, self._process = self._process, None
         peak = 0
-        if process is not None:
-            _kill_group(process.pid)
-            peak = _reap(process)
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+        if self._process is not None:
+            _kill_group(self._process.pid)
+            peak = self._own_peak(_reap(self._process))
         self._clean_up()
         return peak
 
     def _start(self) -> None:
         self._decoder = Decoder()
         self._documents = 0
+        try:
+            self._process = self._launch()
+            self._pidfd = os.pidfd_open(self._process.pid)
+        except OSError as error:
+            self.kill()
+            raise ChildDied(Death(Reason.INTERNAL_ERROR, f"no parser process can be started: {error}", 0)) from error
+        ready = self.receive(START_SECONDS)
+        if ready is None or ready["kind"] != "ready":
+            peak = self.kill()
+            raise ChildDied(Death(Reason.INTERNAL_ERROR, "the parser process did not start", peak))
+        self.measures = tuple(str(each) for each in ready.get("measures", ()))
+        self._inherited_rss_bytes = int(ready.get("inherited_rss_bytes", 0))
+
+    def _launch(self) -> subprocess.Popen[bytes]:
         self._scratch = tempfile.mkdtemp(prefix="doclease-child-")
         self._stderr = tempfile.TemporaryFile(buffering=0, mode="ab+")  # noqa: SIM115 - lives as long as the child
-        command = [sys.executable, "-m", self._module, str(self._memory_bytes), str(os.getpid())]
-        self._process = subprocess.Popen(
-            command,
+        # -P: the scratch folder, where documents may leave files, is no place to import from.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", self._module, str(self._memory_bytes), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -134,11 +152,9 @@ class ChildProcess:
             env=_environment(self._scratch),
             process_group=0,
         )
-        ready = self.receive(START_SECONDS)
-        if ready is None or ready["kind"] != "ready":
-            peak = self.kill()
-            raise ChildDied(Death(Reason.INTERNAL_ERROR, "the parser process did not start", peak))
-        self.measures = tuple(str(each) for each in ready.get("measures", ()))
+        assert process.stdin is not None
+        os.set_blocking(process.stdin.fileno(), False)
+        return process
 
     def _is_due(self) -> bool:
         return (
@@ -159,11 +175,18 @@ class ChildProcess:
         return self._process
 
     def _wait(self, timeout_seconds: float) -> bool:
+        """Whether there is something to read. A death is seen also when a descendant holds the pipe open."""
         pipe = self._running().stdout
         assert pipe is not None
+        assert self._pidfd is not None
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
-        return bool(poll.poll(max(timeout_seconds, 0) * 1000))
+        poll.register(self._pidfd, select.POLLIN)
+        if not poll.poll(max(timeout_seconds, 0) * 1000):
+            return False
+        if not _poll(pipe.fileno(), select.POLLIN, 0):
+            self._raise_death()
+        return True
 
     def _read(self) -> bytes:
         pipe = self._running().stdout
@@ -175,12 +198,18 @@ class ChildProcess:
 
     def _raise_death(self) -> None:
         process = self._running()
-        _kill_group(process.pid)  # the pipe's end closed; what is left of the group goes too
+        if self._pidfd is not None:
+            _poll(self._pidfd, select.POLLIN, END_SECONDS)
+        _kill_group(process.pid)  # before it is reaped: as long as it is not, its number is nobody else's
         complaint = self._complaint()
         status, peak = _wait4(process)
-        self._process = None
+        peak = self._own_peak(peak)
         self._clean_up()
         raise ChildDied(explain(status, peak, self._memory_bytes, complaint))
+
+    def _own_peak(self, peak_rss_bytes: int) -> int:
+        """The kernel counts the size of the parent, from before the exec, as the child's; then nothing is known."""
+        return peak_rss_bytes if peak_rss_bytes > self._inherited_rss_bytes else 0
 
     def _complaint(self) -> str:
         if self._stderr is None:
@@ -190,6 +219,13 @@ class ChildProcess:
         return lines[-1][:300] if lines else ""
 
     def _clean_up(self) -> None:
+        process, self._process = self._process, None
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            if pipe is not None:
+                pipe.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
         if self._stderr is not None:
             self._stderr.close()
             self._stderr = None
@@ -223,10 +259,15 @@ def _environment(scratch: str) -> Mapping[str, str]:
 
 
 def _kill_group(pid: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+
+
+def _poll(descriptor: int, events: int, timeout_seconds: float) -> bool:
+    """Whether one of the events, or the end of it, came in time."""
+    poll = select.poll()
+    poll.register(descriptor, events)
+    return bool(poll.poll(timeout_seconds * 1000))
 
 
 def _wait4(process: subprocess.Popen[bytes]) -> tuple[int, int]:

@@ -97,6 +97,10 @@ class Slot:
             logger.warning("no claim, the database is away: %s", str(error).splitlines()[0])
         except ChildDied as died:
             logger.error("the parser process does not start: %s", died)
+        except Exception:
+            # A slot that ends takes its share of the work along for good, and nobody sees it.
+            logger.exception("a fault of doclease; the slot goes on")
+            self._child.kill()
         return False
 
     def _claim_and_work(self, stopping: Stopping) -> bool:
@@ -123,7 +127,7 @@ class Slot:
             queue=self._queue,
             results=self._results,
             archive=self._archive,
-            policy=self._policy(claim.handler),
+            policy=self._policy,
             worker=self._settings.worker,
             pace=self._settings.pace,
             stopping=stopping,

@@ -82,14 +82,15 @@ class Supervisor:
                 self._listener.stop()
 
     def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
-        """Until every slot ended. Waits in short steps: a signal is handled between them."""
+        """Until every slot ended. Waits in short steps: what a signal asked for is passed on between them."""
         for thread in threads:
             while thread.is_alive():
                 thread.join(LOOK_SECONDS)
-                if self.stopping.is_draining:
+                if self.stopping.is_draining and not self._ending.is_set():
+                    logger.info("draining: no more claims; what is in hand is finished or given back")
                     self._ending.set()
+                    self._bell.ring()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        logger.info("%s: %s", signal.Signals(number).name, "giving back" if self.stopping.is_draining else "draining")
+        # Flags only: a second signal interrupts the handler of the first, and would wait for its locks for ever.
         self.stopping.drain()
-        self._bell.ring()
