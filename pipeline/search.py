@@ -106,12 +106,12 @@ class Query:
 
 
 def parse(words: str) -> Query:
-    """Read a query as typed. Raises UsageProblem for an empty one."""
-    if not words.strip() or "\x00" in words:
+    """Read a query as typed. Raises UsageProblem for one that is empty or only excludes."""
+    tokens = _TOKEN.findall(words)
+    if all(token.startswith("-") for token in tokens) or "\x00" in words:
         raise UsageProblem("say what to look for, e.g. doclease search 'acme 2026-0042'")
     numbers: list[str] = []
     rest: list[str] = []
-    tokens = _TOKEN.findall(words)
     for token in tokens:
         # A leading minus excludes, as in a web search.
         number = "" if token.startswith("-") or not any(sign.isdigit() for sign in token) else identifier(token)
