@@ -1,0 +1,177 @@
+"""Taking in the files that a person names: which they are, what became of each, and when their tasks have ended.
+
+A path that cannot be read is told and never in the way of the others.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.arrivals import Arrivals, Arrived, State
+from pipeline.documents.inbox import is_ignored
+from pipeline.documents.text import clean, display_name
+from pipeline.errors import DocumentError, UsageProblem
+from pipeline.intake import Intake, Source
+from pipeline.moving import move
+
+POLL_SECONDS = 0.5
+FINAL = ("succeeded", "failed", "quarantined", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A path and what became of it: an arrival, or a problem that kept it out.
+
+    `ended` is the status of the task once it was waited for, `note` what else there is to tell.
+    """
+
+    path: Path
+    arrived: Arrived | None = None
+    problem: str | None = None
+    note: str | None = None
+    ended: tuple[str, str | None] | None = None
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether there is nothing to work on."""
+        return self.arrived is None or self.arrived.state is State.REJECTED
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was rejected, or waited for and ended without a result."""
+        return self.is_rejected or (self.ended is not None and self.ended[0] in FINAL[1:])
+
+    @property
+    def state(self) -> str:
+        """What became of it, in words."""
+        if self.arrived is None:
+            return f"unreadable: {self.problem}"
+        words: str = self.arrived.state
+        if self.arrived.state is State.DUPLICATE:
+            words = f"duplicate of document {self.arrived.document_id}"
+        elif self.arrived.state is State.REJECTED:
+            words = f"rejected: {self.arrived.reason}"
+        if self.ended is not None and not self.is_rejected:
+            status, reason = self.ended
+            outcome = f"{status}: {reason}" if status in FINAL[1:] else status
+            words = outcome if self.arrived.state is State.ENQUEUED else f"{words}, {outcome}"
+        return f"{words} ({self.note})" if self.note else words
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How the files of one command are to be worked on. `remove` takes them away from where they were."""
+
+    handler: str
+    priority: int
+    batch: str | None
+    remove: bool = False
+
+
+def files_of(paths: Sequence[Path], *, recursive: bool) -> list[Path]:
+    """The files that the paths stand for, those of a folder in the order they sort.
+
+    Raises UsageProblem for a folder unless `recursive`. In folders, links and what an inbox ignores are left out.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir() or path.is_symlink():
+            found.append(path)
+        elif recursive:
+            found += sorted(_below(path))
+        else:
+            name = display_name(os.fsencode(path))
+            raise UsageProblem(f"{name} is a folder; add -r to take in every file below it")
+    return found
+
+
+def paths_in(content: bytes) -> list[Path]:
+    """The paths of a list: separated by NUL if there is one in it, else one a line."""
+    separator = b"\x00" if b"\x00" in content else b"\n"
+    return [Path(os.fsdecode(line)) for line in content.split(separator) if line]
+
+
+def take(intake: Intake, path: Path, wanted: Wanted) -> Taken:
+    """Take one file in. Raises StoreUnavailable and sqlalchemy's DBAPIError, as nothing could be taken in then."""
+    token = uuid.uuid4()
+    try:
+        arrived = intake.take(
+            Source.at(path),
+            handler=wanted.handler,
+            priority=wanted.priority,
+            batch=wanted.batch,
+            origin="command",
+            token=token,
+        )
+    except DocumentError as error:
+        return Taken(path, problem=clean(str(error)))
+    except OSError as error:
+        return Taken(path, problem=(error.strerror or str(error)).lower())
+    if not wanted.remove or arrived.state is State.REJECTED:
+        return Taken(path, arrived)
+    return Taken(path, arrived, note=_remove(intake, path, arrived, token))
+
+
+def follow(
+    arrivals: Arrivals, taken: Sequence[Taken], *, seconds: float, progress: Callable[[int, int], None]
+) -> tuple[list[Taken], bool]:
+    """Wait until the tasks have ended; what became of them, and whether all did within the time.
+
+    `progress` is called with how many have ended, of how many.
+    """
+    latest = time.monotonic() + seconds
+    wanted = {each.arrived.task_id for each in taken if each.arrived is not None}
+    statuses: dict[int, tuple[str, str | None]] = {}
+    while True:
+        statuses |= arrivals.statuses([task for task in wanted if statuses.get(task, ("",))[0] not in FINAL])
+        ended = sum(status in FINAL for status, _ in statuses.values())
+        progress(ended, len(wanted))
+        if ended == len(wanted) or time.monotonic() >= latest:
+            return [_with_status(each, statuses) for each in taken], ended == len(wanted)
+        time.sleep(min(POLL_SECONDS, max(latest - time.monotonic(), 0)))
+
+
+def _with_status(taken: Taken, statuses: dict[int, tuple[str, str | None]]) -> Taken:
+    return taken if taken.arrived is None else replace(taken, ended=statuses.get(taken.arrived.task_id))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    unreadable: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=unreadable.append):
+        folders[:] = [name for name in folders if not is_ignored(os.fsencode(name))]
+        for name in names:
+            path = Path(parent, name)
+            if not is_ignored(os.fsencode(name)) and _may_be_regular(path):
+                yield path
+    # Taking one of these in fails, and so it is told like any other path that cannot be read.
+    yield from (Path(error.filename) for error in unreadable)
+
+
+def _may_be_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return True
+
+
+def _remove(intake: Intake, path: Path, arrived: Arrived, token: uuid.UUID) -> str | None:
+    """Remove a file that is in the store; why it was left, if it was.
+
+    It is renamed before it is compared: nobody who replaces the file meanwhile loses what he wrote.
+    """
+    aside = path.with_name(f".doclease-{token}")
+    try:
+        path.rename(aside)
+        if intake.holds(aside, arrived.sha256):
+            aside.unlink()
+            return None
+        back = move(aside, path, mark=str(token))
+    except (OSError, DocumentError) as error:
+        return f"not removed: {getattr(error, 'strerror', None) or error}"
+    return f"changed meanwhile, kept as {path.name if back else aside.name}"
