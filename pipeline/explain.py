@@ -24,7 +24,7 @@ def explain(story: TaskStory, policy: LeasePolicy, limits: Limits, *, sweep_seco
         _headline(story),
         "",
         *_attempts(story),
-        f"Lease: {lease_arithmetic(story.task, policy)}",
+        lease_arithmetic(story.task, policy),
         f"Counted so far: {_counters(story.task, limits)}.",
         "",
         *_next(story, limits, sweep_seconds),
@@ -40,9 +40,9 @@ def lease_arithmetic(task: Row, policy: LeasePolicy) -> str:
     total = policy.deadline_seconds(pages, ocr_pages)
     whole = f"The whole attempt may take {duration(task['deadline_seconds'])}."
     if abs(stored - today) < 0.05:
-        return f"its lease is {_figure(stored)} s = {_sum(policy, pages, ocr_pages)}. {whole}"
+        return f"Its lease is {_figure(stored)} s = {_sum(policy, pages, ocr_pages)}. {whole}"
     return (
-        f"its lease is {_figure(stored)} s, fixed when it was taken in. With today's settings and rates it would be"
+        f"Its lease is {_figure(stored)} s, fixed when it was taken in. With today's settings and rates it would be"
         f" {_figure(today)} s = {_sum(policy, pages, ocr_pages)}, and the attempt {duration(total)}. {whole}"
     )
 
@@ -99,7 +99,7 @@ def _started(row: Row, now: Any) -> str:
 
 
 def _ended(row: Row, now: Any) -> str:
-    done = f"{_count(row['pages_done'] - row['pages_reused'], 'page')} done, renewed {row['renewals']} times"
+    done = f"{_count(row['pages_done'] - row['pages_reused'], 'page')} done, renewed {_times(row['renewals'])}"
     if row["ended_at"] is None:
         since = duration((now - row["progressed_at"]).total_seconds())
         return f"in work, {done}, last progress {since} ago."
@@ -146,8 +146,8 @@ def _next(story: TaskStory, limits: Limits, sweep_seconds: float) -> Iterator[st
         case "delayed":
             wait = (task["not_before"] - task["read_at"]).total_seconds()
             yield (
-                f"Next: it waits until {moment(task['not_before'], task['read_at'])} ({_in(wait)}) because of"
-                f" {task['reason']}, then it is back in line. {_resumes(task)}"
+                f"Next: it waits until {moment(task['not_before'], task['read_at'])} ({_in(wait)}; reason:"
+                f" {task['reason']}), then it is back in line. {_resumes(task)}"
             )
         case "processing":
             yield from _next_in_work(story, limits, sweep_seconds)
@@ -231,6 +231,10 @@ def _in(seconds: float) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _figure(number: float) -> str:

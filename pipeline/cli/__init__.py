@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 
+from pipeline.cli.output import safe
 from pipeline.errors import DocleaseError
 
 COMMANDS: Mapping[str, str] = {
@@ -60,7 +61,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except DocleaseError as error:
-            Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True, highlight=False)
+            Console(stderr=True).print(
+                f"[bold red]error:[/] {escape(safe(str(error), lines=True))}", soft_wrap=True, highlight=False
+            )
             ctx.exit(error.exit_code)
 
 

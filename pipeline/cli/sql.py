@@ -14,6 +14,7 @@ from pipeline import adhoc
 from pipeline.app import App
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
+from pipeline.embedded import EmbeddedServer
 from pipeline.errors import UsageProblem
 
 
@@ -52,8 +53,9 @@ def _psql(app: App) -> int:
 
 def _find_psql(app: App) -> str | Path:
     found = shutil.which("psql")
-    if found is None and app.server is not None:
-        found = shutil.which(app.server.bin_dir / "psql")
+    if found is None:
+        server = app.server or EmbeddedServer(app.settings.data_path)
+        found = shutil.which(server.bin_dir / "psql")
     if found is None:
         raise UsageProblem('psql is not installed. Give a statement: doclease sql "SELECT * FROM documents_v"')
     return found

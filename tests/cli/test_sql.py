@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from sqlalchemy import Engine, text
 
@@ -52,6 +57,7 @@ def test_no_statement_writes(doclease: Doclease, engine: Engine, queue: Queue, s
 def test_a_mistake_is_told_in_a_line_with_its_place(doclease: Doclease) -> None:
     result = doclease("sql", "SELECT name,\n  totl FROM documents_v", exit_code=2)
     assert result.stderr == 'error: column "totl" does not exist at line 2, character 3\n'
+    assert 'column "\\x1b[2J"' in doclease("sql", 'SELECT "\x1b[2J" FROM documents_v', exit_code=2).stderr
     assert 'column "[/b]" does not exist' in doclease("sql", 'SELECT "[/b]" FROM documents_v', exit_code=2).stderr
 
 
@@ -60,3 +66,15 @@ def test_a_statement_that_takes_too_long_is_not_a_missing_database(
 ) -> None:
     monkeypatch.setenv("DOCLEASE_DATABASE__STATEMENT_TIMEOUT_SECONDS", "0.05")
     assert "statement timeout" in doclease("sql", "SELECT pg_sleep(20)", exit_code=2).stderr
+
+
+@pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["installed", "shipped"])
+def test_psql_opens_read_only(home: Path, engine: Engine, path: str) -> None:
+    command = [sys.executable, "-m", "pipeline", "-C", str(home), "sql"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PATH": path}
+    statements = "SELECT 'it is ' || 'open'; DELETE FROM reasons;"
+    done = subprocess.run(command, input=statements, capture_output=True, text=True, env=environment, check=False)
+    assert "it is open" in done.stdout
+    assert "read-only transaction" in done.stderr
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM reasons")).scalar_one() > 0
