@@ -40,7 +40,7 @@ class Claim:
 
     `pages_done` pages were stored by earlier attempts: go on at the next one. `lease_seconds` counts from before the
     claim was asked for, on a clock that the holder must read itself; the database's clock is never compared with it.
-    `crash_count` or `expired_count` above 0 makes it a suspect: run it alone, a page a checkpoint.
+    `crash_count` above 0 makes it a suspect: run it alone, a page a checkpoint.
     """
 
     task_id: int
