@@ -72,7 +72,7 @@ def _headline(story: TaskStory) -> str:
     task = story.task
     reason = f" ({task['reason']})" if task["reason"] and task["finished_at"] else ""
     done = f"{min(task['pages_done'], task['page_count'])} of {_count(task['page_count'], 'page')} done"
-    as_type = "type to be found out" if task["handler"] == "auto" else f"as {task['handler']}"
+    as_type = "type by content" if task["handler"] == "auto" else f"as {task['handler']}"
     return (
         f"Task {task['task_id']}: {task['name']} (document {task['document_id']}), {as_type},"
         f" is {task['status']}{reason}; {done}."
