@@ -59,14 +59,16 @@ def pages(count: int, **orders: str) -> list[str]:
 class Shop:
     """Documents, tasks and workers of one home folder. `engine` looks at the rows from outside."""
 
-    def __init__(self, home: Path, url: URL, engine: Engine, config: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, home: Path, url: URL | None, engine: Engine, config: Mapping[str, Mapping[str, Any]]) -> None:
         self.home = home
         self.engine = engine
         merged = {name: {**QUICK.get(name, {}), **config.get(name, {})} for name in {*QUICK, *config}}
-        document = {"database_url": url.render_as_string(hide_password=False), **merged}
+        document: dict[str, Any] = {**merged}
+        if url is not None:
+            document["database_url"] = url.render_as_string(hide_password=False)
         (home / "config.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
         self.settings = settings_from(document, home=home)
-        self.app = App(settings=self.settings, url=url, name="tests", child_module=CHILD)
+        self.app = App(settings=self.settings, url=url or engine.url, name="tests", child_module=CHILD)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._intakes = ExitStack()
         self._intake: Intake | None = None
@@ -145,8 +147,8 @@ class Shop:
 
 
 @contextmanager
-def open_shop(home: Path, url: URL, engine: Engine, **config: Mapping[str, Any]) -> Iterator[Shop]:
-    """A shop on an empty database."""
+def open_shop(home: Path, url: URL | None, engine: Engine, **config: Mapping[str, Any]) -> Iterator[Shop]:
+    """A shop on an empty database; without `url` its workers use the embedded server of the home folder."""
     shop = Shop(home, url, engine, config)
     try:
         yield shop
