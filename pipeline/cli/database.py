@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from pipeline import checks, database
+from pipeline import database
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
 from pipeline.errors import ConfigurationError
+from pipeline.reports import checks
 
 
 @click.group()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from pipeline import queries
 from pipeline.cli.output import (
     Row,
     format_option,
@@ -18,9 +17,10 @@ from pipeline.cli.output import (
     safe,
 )
 from pipeline.cli.session import app_of
-from pipeline.queries import DocumentStory
 from pipeline.queue.states import Status
 from pipeline.reasons import Reason
+from pipeline.reports import queries
+from pipeline.reports.queries import DocumentStory
 
 
 @click.group()

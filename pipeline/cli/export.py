@@ -12,10 +12,10 @@ from typing import TextIO
 
 import click
 
-from pipeline import exports
 from pipeline.cli.output import Row, write_csv, write_jsonl
 from pipeline.cli.session import app_of
 from pipeline.errors import UsageProblem
+from pipeline.reports import exports
 
 WRITERS: Mapping[str, Callable[[Iterable[Row], Sequence[str], TextIO], int]] = {"csv": write_csv, "jsonl": write_jsonl}
 

@@ -21,10 +21,10 @@ from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
 from pipeline.config import parse_priority
 from pipeline.documents.text import display_name
-from pipeline.durations import duration
 from pipeline.errors import ConfigurationError, NothingMatched
 from pipeline.ingesting import Taken, Wanted
 from pipeline.intake import Intake
+from pipeline.reports.durations import duration
 
 SOME_FAILED, TIMED_OUT, ALL_REJECTED = 3, 5, 6
 PLAIN_EVERY_SECONDS = 5.0

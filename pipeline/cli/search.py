@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pipeline import search as pages
 from pipeline.cli.output import format_option, limit_option, print_list
 from pipeline.cli.session import app_of
+from pipeline.reports import search as pages
 
 
 @click.command()

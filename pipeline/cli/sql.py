@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 
-from pipeline import adhoc
 from pipeline.app import App
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
 from pipeline.embedded import EmbeddedServer
 from pipeline.errors import UsageProblem
+from pipeline.reports import adhoc
 
 
 @click.command()

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 import click
 
-from pipeline import explain, handling, monitor
+from pipeline import handling
 from pipeline.cli.output import Row, format_option, json_line, limit_option, print_rows, safe, table
 from pipeline.cli.session import app_of
-from pipeline.durations import duration
-from pipeline.monitor import Condition, Snapshot
+from pipeline.reports import explain, monitor
+from pipeline.reports.durations import duration
+from pipeline.reports.monitor import Condition, Snapshot
 
 FAIL_IF_EXIT_CODE = 9
 

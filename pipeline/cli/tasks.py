@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import click
 
-from pipeline import explain as story
-from pipeline import queries, steering
 from pipeline.app import App, limits
 from pipeline.cli.output import format_option, id_type, json_line, limit_option, print_list, print_rows, safe
 from pipeline.cli.session import app_of
 from pipeline.errors import IllegalMove, NothingMatched, UsageProblem
 from pipeline.queue.states import Status
 from pipeline.reasons import Reason
-from pipeline.steering import Moved
+from pipeline.reports import explain as story
+from pipeline.reports import queries, steering
+from pipeline.reports.steering import Moved
 
 ENDED_BADLY = (Status.FAILED.value, Status.QUARANTINED.value, Status.CANCELLED.value)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from pipeline import exports
 from pipeline.queue.store import Queue
+from pipeline.reports import exports
 from tests.cli.conftest import Doclease
 from tests.stories import claim, finish, value
 from tests.tasks import add_task

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from pipeline.embedded import EmbeddedServer
-from pipeline.embedded_keeper import Postmaster, postmaster_of
+from pipeline.embedded.keeper import Postmaster, postmaster_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = pwd.getpwnam("nobody")

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pipeline.embedded import EmbeddedServer
-from pipeline.embedded_keeper import postmaster_of
+from pipeline.embedded.keeper import postmaster_of
 from pipeline.errors import DatabaseUnavailable
 from tests.embedded.commands import (
     Command,

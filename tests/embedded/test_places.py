@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.embedded import EmbeddedServer
-from pipeline.embedded_account import SHARED_HOME
+from pipeline.embedded.account import SHARED_HOME
 from pipeline.errors import DatabaseUnavailable
 from tests.embedded.commands import (
     AS_NOBODY,

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from pipeline.durations import duration, moment
+from pipeline.reports.durations import duration, moment
 
 
 @pytest.mark.parametrize(

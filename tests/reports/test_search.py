@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
-from pipeline import search
 from pipeline.documents.text import identifier, identifiers
 from pipeline.errors import UsageProblem
 from pipeline.queue.store import Queue
+from pipeline.reports import search
 from tests.stories import claim, finish
 from tests.tasks import add_task
 

@@ -1,6 +1,6 @@
 """The embedded PostgreSQL: one server a data folder, shared by every command that uses the folder, gone after the last.
 
-A command holds a shared flock on `postgres.users` while it needs the server; a keeper process (embedded_keeper) runs
+A command holds a shared flock on `postgres.users` while it needs the server; a keeper process (keeper.py) runs
 the server while anybody does. There is no list of processes to go stale and nothing to clean up after a kill -9.
 """
 
@@ -20,9 +20,9 @@ from urllib.parse import quote
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import PGconn, Ping
 
-from pipeline.embedded_account import Account, reachable_binaries
-from pipeline.embedded_home import DATABASE, PORT, ROLE, open_owned, try_lock
-from pipeline.embedded_keeper import (
+from pipeline.embedded.account import Account, reachable_binaries
+from pipeline.embedded.home import DATABASE, PORT, ROLE, open_owned, try_lock
+from pipeline.embedded.keeper import (
     KEEPER,
     LOG,
     MODULE,
@@ -168,7 +168,7 @@ class EmbeddedServer:
 
     def _start_keeper(self) -> None:
         # Its own session: no Ctrl-C reaches it. -S: it needs nothing but the standard library and this package.
-        root = str(Path(__file__).resolve().parents[1])
+        root = str(Path(__file__).resolve().parents[2])
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         command: list[str | Path] = [sys.executable, "-P", "-S", "-m", MODULE, self._data_dir]
         try:

@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.embedded_account import (
+from pipeline.embedded.account import (
     SHARED_HOME,
     Account,
     account_for,

@@ -1,6 +1,6 @@
 """A task's story in words: where it stands, what each attempt came to, why its lease is so long, what happens next.
 
-Pure: rows as pipeline.queries reads them, the lease policy and the limits in force go in, sentences come out.
+Pure: rows as pipeline.reports.queries reads them, the lease policy and the limits in force go in, sentences come out.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.durations import duration, moment
-from pipeline.queries import TaskStory
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.settle import Limits
 from pipeline.reasons import Reason, Retry
+from pipeline.reports.durations import duration, moment
+from pipeline.reports.queries import TaskStory
 
 Row = Mapping[str, Any]
 _EXAMPLES = (2, 20, 200)

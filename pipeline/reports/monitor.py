@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Engine, text
 
 from pipeline.errors import UsageProblem
-from pipeline.queries import rows
 from pipeline.queue.states import Status
+from pipeline.reports.queries import rows
 
 Row = Mapping[str, Any]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, inspect
 
-from pipeline import adhoc
 from pipeline.cli import COMMANDS
 from pipeline.queue.store import Queue
+from pipeline.reports import adhoc
 from tests.stories import checkpoint, claim, finish, gap, page, value
 from tests.tasks import add_task
 
-DOCUMENT = (Path(__file__).parents[1] / "docs" / "querying.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "querying.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"^```sql\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
 VIEWS = {
     name: {

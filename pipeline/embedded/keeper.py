@@ -26,12 +26,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from pipeline.embedded_account import server_environment
-from pipeline.embedded_home import PORT, open_owned, settle, try_lock
+from pipeline.embedded.account import server_environment
+from pipeline.embedded.home import PORT, open_owned, settle, try_lock
 from pipeline.errors import DatabaseUnavailable
 
 USERS, KEEPER, SERVER, LOG = "postgres.users", "postgres.keeper", "postgres.server", "postgres.log"
-MODULE = "pipeline.embedded_keeper"
+MODULE = "pipeline.embedded.keeper"
 STOP_NOW = signal.SIGUSR1
 
 _POLL_SECONDS = 0.2
@@ -281,7 +281,7 @@ class Keeper:
 
 
 def main() -> int:
-    """Run as `python -m pipeline.embedded_keeper DATA_DIR SHIPPED_BIN_DIR`, by a command that holds its share.
+    """Run as `python -m pipeline.embedded.keeper DATA_DIR SHIPPED_BIN_DIR`, by a command that holds its share.
 
     Ends with 0 once the server takes connections (or another keeper has it in hand), with 1 and a reason on standard
     error if it never does. The keeper goes on in the background as a child that knows neither terminal nor pipes.
