@@ -31,6 +31,7 @@ def move(source: Path, target: Path, *, mark: str) -> bool:
     except FileExistsError:
         if not is_already(source, target):
             return _holds(target, mark) and _rename(source, target)
+        _remove_copies(target.parent, mark)
     except OSError as error:
         if error.errno == errno.EXDEV:
             return _carry_over(source, target, mark)
@@ -92,10 +93,8 @@ def _rename(source: Path, target: Path) -> bool:
 
 def _carry_over(source: Path, target: Path, mark: str) -> bool:
     """Copy to the target's file system under a passing name, compare, then move within it."""
-    name = hashlib.sha256(mark.encode()).hexdigest()[:16]
-    for left_over in target.parent.glob(f".{name}.*.part"):
-        left_over.unlink(missing_ok=True)
-    copy = target.parent / f".{name}.{secrets.token_hex(4)}.part"
+    _remove_copies(target.parent, mark)
+    copy = target.parent / f".{_passing_name(mark)}.{secrets.token_hex(4)}.part"
     try:
         _copy(source, copy)
         if not move(copy, target, mark=mark):
@@ -104,6 +103,16 @@ def _carry_over(source: Path, target: Path, mark: str) -> bool:
         copy.unlink(missing_ok=True)
     let_go(source)
     return True
+
+
+def _remove_copies(folder: Path, mark: str) -> None:
+    """Remove copies that a move left when it was cut short."""
+    for copy in folder.glob(f".{_passing_name(mark)}.*.part"):
+        copy.unlink(missing_ok=True)
+
+
+def _passing_name(mark: str) -> str:
+    return hashlib.sha256(mark.encode()).hexdigest()[:16]
 
 
 def _copy(source: Path, copy: Path) -> None:

@@ -133,31 +133,28 @@ class Watcher:
     def _take(self, found: Found) -> None:
         if _identity(found) in self._left:
             return
+        if found.linked:
+            self._take_in_place(found, "is behind a link")
+            return
         folder = PrivateFolder(self._inbox / os.fsdecode(found.mount))
-        held = None if found.linked else self._claimed(folder, found)
-        if held is None:
-            self._take_in_place(found)
-        else:
-            self._take_held(folder, held)
-
-    def _claimed(self, folder: PrivateFolder, found: Found) -> Held | None:
         try:
-            return folder.claim(self._inbox, found)
+            held = folder.claim(self._inbox, found)
         except FileNotFoundError:
             raise
         except OSError as error:
             if is_full(error):
                 raise
-            cause = f"cannot be moved ({error.strerror or error}): such files are read once and left where they are"
-            self._report(found.path, cause, level=logging.INFO if self._left else logging.WARNING)
-            return None
+            self._take_in_place(found, f"cannot be moved ({error.strerror or error})")
+        else:
+            self._take_held(folder, held)
 
-    def _take_in_place(self, found: Found) -> None:
-        """Read a file that cannot be moved, once for each version of it."""
+    def _take_in_place(self, found: Found, cause: str) -> None:
+        """Read a file that is not moved, once for each version of it."""
         if not self._arrivals.knows(_identity(found)):
             path = self._inbox / os.fsdecode(found.path)
-            source = Source(path, os.fsencode(path), stays=True, follow=found.linked)
-            self._log(self._ordered(source, found.path, uuid.uuid4()))
+            self._log(self._ordered(Source(path, os.fsencode(path), follow=found.linked), found.path, uuid.uuid4()))
+            level = logging.INFO if self._left else logging.WARNING  # one such file says enough of a whole folder
+            logger.log(level, "%s %s: it is read once and left where it is", display_name(found.path), cause)
         self._left.add(_identity(found))
 
     def _take_held(self, folder: PrivateFolder, held: Held) -> None:

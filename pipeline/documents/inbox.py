@@ -88,7 +88,7 @@ def scan(folder: Path, settings: InboxSettings, previous: Scan, now: float) -> S
         except FileNotFoundError:
             continue
         except (OSError, DocumentError) as error:
-            walk.problems.append(Problem(sighting.found.path, str(error)))
+            walk.problems.append(Problem(sighting.found.path, _words(error)))
             continue
         if verdict is None:
             walk.ignored.append(sighting.found.path)
@@ -153,7 +153,9 @@ class _Walk:
 
     def files(self) -> Iterator[Found]:
         """Every regular file, folder by folder; no recursion, since folders may be nested as deep as paths go."""
-        folders = [_Folder(b"", os.stat(self._root).st_dev)]  # noqa: PTH116 - a path of bytes
+        top = os.stat(self._root)  # noqa: PTH116 - a path of bytes
+        self._seen.add((top.st_dev, top.st_ino))
+        folders = [_Folder(b"", top.st_dev)]
         while folders:
             folder = folders.pop()
             for path, entry in self._entries(folder):
@@ -175,7 +177,7 @@ class _Walk:
         except FileNotFoundError:
             return []
         except OSError as error:
-            self.problems.append(Problem(folder.path, str(error.strerror or error)))
+            self.problems.append(Problem(folder.path, _words(error)))
             return []
         self.ignored += [path for path, each in entries if is_ignored(each.name)]
         return [(path, each) for path, each in entries if not is_ignored(each.name)]
@@ -190,7 +192,7 @@ class _Walk:
         except FileNotFoundError:
             return None, False
         except OSError as error:
-            self.problems.append(Problem(path, str(error.strerror or error)))
+            self.problems.append(Problem(path, _words(error)))
             return None, False
 
     def _to_enter(self, parent: _Folder, path: bytes, status: os.stat_result, linked: bool) -> list[_Folder]:
@@ -201,6 +203,10 @@ class _Walk:
         if top != parent.mount and not linked:
             self.mounts.append(top)
         return [_Folder(path, status.st_dev, top, linked or parent.linked)]
+
+
+def _words(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
 
 
 def _found(path: bytes, status: os.stat_result, mount: bytes, linked: bool) -> Found:
