@@ -30,13 +30,13 @@ def move(source: Path, target: Path, *, mark: str) -> bool:
         os.link(source, target, follow_symlinks=False)
     except FileExistsError:
         if not is_already(source, target):
-            return _holds(target, mark) and _rename(source, target)
+            return _holds(target, mark) and _rename(source, target, mark)
         _remove_copies(target.parent, mark)
     except OSError as error:
         if error.errno == errno.EXDEV:
             return _carry_over(source, target, mark)
         if error.errno in _NO_LINKS:
-            return _reserve(target, mark) and _rename(source, target)
+            return _reserve(target, mark) and _rename(source, target, mark)
         raise
     sync_folder(target.parent)
     let_go(source)
@@ -85,8 +85,14 @@ def _holds(target: Path, mark: str) -> bool:
         return file.read() == mark.encode()
 
 
-def _rename(source: Path, target: Path) -> bool:
-    source.rename(target)
+def _rename(source: Path, target: Path, mark: str) -> bool:
+    """Replace the mover's own placeholder by the file."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        return _carry_over(source, target, mark)
     sync_folder(target.parent)
     return True
 
