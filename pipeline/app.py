@@ -24,7 +24,7 @@ from sqlalchemy.exc import OperationalError
 from pipeline import database, handling
 from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
 from pipeline.documents.archive import Archive
-from pipeline.embedded import EmbeddedServer
+from pipeline.embedded.server import EmbeddedServer
 from pipeline.intake import Intake
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.settle import Limits

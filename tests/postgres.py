@@ -20,7 +20,7 @@ DEBIAN = Path("/usr/lib/postgresql")
 @contextmanager
 def embedded(folder: Path) -> Iterator[URL]:
     """The server that doclease itself starts."""
-    from pipeline.embedded import EmbeddedServer
+    from pipeline.embedded.server import EmbeddedServer
 
     server = EmbeddedServer(folder)
     try:

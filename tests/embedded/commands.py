@@ -13,8 +13,8 @@ from typing import Any
 
 import psycopg
 
-from pipeline.embedded import EmbeddedServer
 from pipeline.embedded.keeper import Postmaster, postmaster_of
+from pipeline.embedded.server import EmbeddedServer
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = pwd.getpwnam("nobody")
@@ -23,7 +23,7 @@ NOBODY = pwd.getpwnam("nobody")
 COMMAND = """
 import sys
 from pathlib import Path
-from pipeline.embedded import EmbeddedServer
+from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import DatabaseUnavailable
 server = EmbeddedServer(Path(sys.argv[1]))
 try:

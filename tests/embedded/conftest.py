@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.embedded import EmbeddedServer
+from pipeline.embedded.server import EmbeddedServer
 from tests.embedded.commands import AS_NOBODY, environment_of_nobody
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pipeline.embedded import EmbeddedServer
 from pipeline.embedded.keeper import postmaster_of
+from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import DatabaseUnavailable
 from tests.embedded.commands import (
     Command,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.embedded import EmbeddedServer
 from pipeline.embedded.account import SHARED_HOME
+from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import DatabaseUnavailable
 from tests.embedded.commands import (
     AS_NOBODY,

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 
 from pipeline import database
 from pipeline.config import DatabaseSettings
-from pipeline.embedded import EmbeddedServer
+from pipeline.embedded.server import EmbeddedServer
 from tests.conftest import empty
 from tests.worker.shop import Shop, children_of, open_shop, pages, until
 
