@@ -18,7 +18,6 @@ from pipeline.errors import ConfigurationError, DatabaseUnavailable, SchemaOutda
 from pipeline.reasons import Reason
 from tests import postgres
 
-
 ROOT = Path(__file__).parent.parent
 UPGRADE = """
 import sys

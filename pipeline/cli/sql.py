@@ -13,7 +13,7 @@ import click
 from pipeline.app import App
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
-from pipeline.embedded import EmbeddedServer
+from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import UsageProblem
 from pipeline.reports import adhoc
 
