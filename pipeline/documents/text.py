@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_TOKEN = re.compile(r"\S*\d\S*")
+_DIGIT = re.compile(r"\d")
 _NOT_ALNUM = re.compile(r"[^0-9a-z]+")
 IDENTIFIER_CHARACTERS = 100_000
 
@@ -79,5 +79,5 @@ def identifier(token: str) -> str:
 
 def identifiers(text: str) -> str:
     """The page's tokens that carry a digit, normalised, each once, joined by spaces, to find partial numbers in."""
-    found = dict.fromkeys(identifier(match[0]) for match in _TOKEN.finditer(text))
+    found = dict.fromkeys(identifier(token) for token in text.split() if _DIGIT.search(token))
     return " ".join(token for token in found if len(token) >= 3)[:IDENTIFIER_CHARACTERS]

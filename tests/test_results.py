@@ -1,0 +1,185 @@
+"""What a child says is not trusted: no result breaks the views, no page is too odd to be stored."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import uuid
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, text
+
+from pipeline.documents.text import Page, Source, clean
+from pipeline.queue.model import Claim
+from pipeline.queue.store import Queue
+from pipeline.results import Results, checked_result
+from tests.tasks import add_task
+
+VIEWED = (
+    "invoice_number", "issue_date", "due_date", "seller_name", "currency", "total_net", "total_tax", "total_gross",
+    "amount_due", "title", "parties", "agreement_date", "effective_date", "expiration_date", "governing_law",
+)  # fmt: skip
+
+_ODD_TEXTS = st.sampled_from(
+    ["2026-02-31", "2026-W05-6", "20260131", "٢٠٢٦-٠١-٣١", "0000-00-00", "infinity", "today", "NaN", "1e5", "٣", "１２",
+     "1" + "0" * 50, "-0.0000001", "1,000.00", " 12 ", "+5", "\x00", "\ud800", "2026-01-31\n", "12\n", "x" * 5000]
+)  # fmt: skip
+_texts = st.one_of(
+    st.text(st.characters(codec=None), max_size=30),
+    st.dates().map(str),
+    st.decimals().map(str),
+    _ODD_TEXTS,
+)
+_scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.just(10**400), st.floats(), st.just(float("nan")), _texts
+)
+_anything = st.recursive(
+    _scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_texts, inner, max_size=3), max_leaves=8
+)
+_values = st.fixed_dictionaries(
+    {"value": st.one_of(_texts, _anything)},
+    optional={"page": _scalars, "snippet": _scalars, "method": _scalars, "confidence": _scalars},
+)
+_results = st.fixed_dictionaries(
+    {
+        "document_type": st.sampled_from(["invoice", "contract"]),
+        "fields": st.dictionaries(
+            st.one_of(st.sampled_from(VIEWED), _texts),
+            st.one_of(st.lists(_values, max_size=3), _anything),
+            max_size=8,
+        ),
+    },
+    optional={
+        "checks": _anything,
+        "scores": _anything,
+        "gaps": _anything,
+        "handler": _anything,
+        "handler_error": _anything,
+    },
+)
+
+
+@pytest.fixture
+def claim(engine: Engine, queue: Queue) -> Claim:
+    """A claimed task."""
+    add_task(engine, queue)
+    (claim,) = queue.claim("worker-1")
+    return claim
+
+
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(result=_results)
+def test_no_result_that_passes_breaks_a_view(
+    engine: Engine, queue: Queue, claim: Claim, result: dict[str, Any]
+) -> None:
+    safe = checked_result(result)
+    with engine.connect() as connection:
+        connection.execute(
+            text("UPDATE tasks SET status = 'succeeded', reason = 'ok', finished_at = now(), lease_token = NULL,"
+                 " lease_holder = NULL, lease_expires_at = NULL, deadline_at = NULL")
+        )  # fmt: skip
+        connection.execute(
+            text("UPDATE attempts SET outcome = 'succeeded', ended_at = now(), result = CAST(:result AS jsonb)"),
+            {"result": json.dumps(safe)},
+        )
+        found = sum(len(connection.execute(text(f"SELECT * FROM {view}")).all()) for view in ("invoices", "contracts"))
+        connection.rollback()
+    assert found == 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(result=_anything)
+def test_whatever_a_child_answers_is_checked_without_an_error(result: object) -> None:
+    json.dumps(checked_result(result), allow_nan=False).encode("utf-8")
+
+
+@given(date=st.dates(dt.date(1900, 1, 1), dt.date(2200, 12, 31)), cents=st.integers(-(10**15), 10**15))
+def test_what_is_right_stays_as_it_is(date: dt.date, cents: int) -> None:
+    amount = f"{'-' if cents < 0 else ''}{abs(cents) // 100}.{abs(cents) % 100:02d}"
+    given_fields = {
+        name: [{"value": value, "page": 2, "snippet": "as printed", "method": "label", "confidence": 0.75}]
+        for name, value in (("issue_date", date.isoformat()), ("total_gross", amount), ("seller_name", "Häußer & Ćo"))
+    }
+    safe = checked_result({"document_type": "invoice", "fields": given_fields, "gaps": [3], "scores": {"invoice": 0.9}})
+    assert (safe["fields"], safe["gaps"], safe["scores"]) == (given_fields, [3], {"invoice": 0.9})
+    assert "dropped" not in safe
+
+
+def test_numbers_of_names_and_values_are_bounded() -> None:
+    many = {f"field_{number}": [{"value": "x"}] * 1000 for number in range(1000)}
+    safe = checked_result({"fields": many, "gaps": list(range(1, 10**6)), "checks": dict.fromkeys(many, True)})
+    assert (len(safe["fields"]), len(safe["fields"]["field_0"])) == (200, 100)
+    assert len(json.dumps(safe)) < 5_000_000
+
+
+_ODD_PAGES = {
+    "NUL and other controls": Page(1, "a\x00b\x07c\x1b[31m", "a\x00b"),
+    "lone surrogates": Page(1, "a\ud800b\udfff", "\udc80", engine="odd\x00engine\ud800"),
+    "a gap with an odd error": Page(1, "", source=Source.NONE, error="torn\x00\ud800 " * 1000),
+    "two megabytes": Page(1, "word " * 400_000, "other " * 400_000),
+    "200,000 distinct words": Page(1, " ".join(f"{number:x}" for number in range(200_000))),
+    "100,000 letters of four bytes": Page(1, " ".join(chr(0x20000 + number % 40_000) for number in range(50_000))),
+    "one word of two megabytes": Page(1, "1" * 2_000_000),
+    "combining marks": Page(1, "e\u0301\u0327" * 100_000),
+    "seconds that are none": Page(1, "x", seconds=float("nan")),
+    "more than anybody reads": Page(1, "x" * 20_000_000),
+}
+
+
+@pytest.mark.parametrize("page", _ODD_PAGES.values(), ids=_ODD_PAGES)
+def test_no_page_is_too_odd_to_be_stored(engine: Engine, queue: Queue, claim: Claim, page: Page) -> None:
+    results = Results(engine)
+    for _ in range(2):  # writing it again is harmless
+        with queue.checkpointing(claim, pages_done=1, lease_seconds=15) as (connection, _answer):
+            results.write_pages(connection, claim, [page])
+    with engine.connect() as connection:
+        (row,) = connection.execute(text("SELECT * FROM pages")).all()
+    assert row.source == page.source.value
+    assert row.text[:1] == clean(page.text[:3])[:1]
+    assert len(row.text) <= 8_000_000
+    assert row.seconds == 0.0
+
+
+def test_stored_pages_come_back_as_they_were_up_to_the_first_hole(engine: Engine, queue: Queue, claim: Claim) -> None:
+    results = Results(engine)
+    pages = [
+        Page(1, "first", "first  laid out", Source.TEXT_LAYER, "pdfium 1", None, 0.5),
+        Page(2, "", "", Source.NONE, "", "torn", 0.0),
+        Page(4, "fourth", "fourth", Source.OCR, "engine 2", None, 1.0),
+    ]
+    with queue.checkpointing(claim, pages_done=2, lease_seconds=15) as (connection, _answer):
+        results.write_pages(connection, claim, pages)
+    again = _second_attempt(claim)
+    assert results.material(again).stored == tuple(pages[:2])
+    assert results.material(claim).stored == ()
+
+
+def _second_attempt(claim: Claim) -> Claim:
+    facts = {name: getattr(claim, name) for name in claim.__slots__}
+    return Claim(**{**facts, "attempt_no": 2, "lease_token": uuid.uuid4()})
+
+
+def test_a_page_is_skipped_after_the_crashes_it_is_allowed_and_not_for_being_lost(
+    engine: Engine, queue: Queue, claim: Claim
+) -> None:
+    results = Results(engine)
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO attempts (task_id, attempt_no, lease_token, worker, lease_seconds, started_at,"
+                " progressed_at, ended_at, outcome, reason, error, page_no)"
+                " SELECT :task_id, no, gen_random_uuid(), 'w', 1, now(), now(), now(), outcome, 'crash', 'SIGSEGV', page"
+                " FROM (VALUES (11, 'crashed', 3), (12, 'crashed', 3),"
+                " (13, 'crashed', 5), (14, 'expired', 7), (15, 'expired', 7)) AS given (no, outcome, page)"
+            ),
+            {"task_id": claim.task_id},
+        )
+    again = _second_attempt(claim)
+    assert list(results.material(again).skip) == [3]
+    assert "2 times (SIGSEGV)" in results.material(again).skip[3]
+    assert sorted(results.material(again, skip_after_crashes=1).skip) == [3, 5]
