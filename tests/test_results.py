@@ -173,8 +173,8 @@ def test_a_page_is_skipped_after_the_crashes_it_is_allowed_and_not_for_being_los
             text(
                 "INSERT INTO attempts (task_id, attempt_no, lease_token, worker, lease_seconds, started_at,"
                 " progressed_at, ended_at, outcome, reason, error, page_no)"
-                " SELECT :task_id, no, gen_random_uuid(), 'w', 1, now(), now(), now(), outcome, 'crash', 'SIGSEGV', page"
-                " FROM (VALUES (11, 'crashed', 3), (12, 'crashed', 3),"
+                " SELECT :task_id, no, gen_random_uuid(), 'w', 1, now(), now(), now(), outcome, 'crash', 'SIGSEGV',"
+                " page FROM (VALUES (11, 'crashed', 3), (12, 'crashed', 3),"
                 " (13, 'crashed', 5), (14, 'expired', 7), (15, 'expired', 7)) AS given (no, outcome, page)"
             ),
             {"task_id": claim.task_id},
