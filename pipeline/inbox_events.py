@@ -20,7 +20,9 @@ from pipeline.private_folder import FOLDER
 
 _STEP_SECONDS = 0.25
 _DEBOUNCE_MS = 400
-_AGAIN_AFTER_SECONDS = 60.0
+_ANSWER_MS = 500  # how soon after it began listening the first answer comes
+_AGAIN_AFTER_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 60.0
 # File systems on which what another machine writes raises no event here.
 _SILENT = ("nfs", "cifs", "smb", "9p", "fuse", "virtiofs", "vboxsf", "ceph", "gluster", "afs")
 
@@ -56,21 +58,34 @@ class InboxEvents:
         self._changed.clear()
 
     def _listen(self) -> None:
+        pause = _AGAIN_AFTER_SECONDS
         while not self._stop.is_set():
+            began = time.monotonic()
             try:
-                for _ in watch(
-                    self._folder,
-                    watch_filter=_is_of_others,
-                    debounce=_DEBOUNCE_MS,
-                    stop_event=self._stop,
-                    rust_timeout=1000,
-                    raise_interrupt=False,
-                    ignore_permission_denied=True,
-                ):
-                    self._changed.set()
+                self._pass_on()
             except Exception as error:  # noqa: BLE001 - scans find everything without a single event
-                logger.info("no events from %s (%s): it is scanned instead", self._folder, error)
-                self._stop.wait(_AGAIN_AFTER_SECONDS)
+                # A name that is no text is an error to the library: also then something has changed.
+                self._changed.set()
+                logger.info("no events from %s for a while (%s): it is scanned instead", self._folder, error)
+            listened = time.monotonic() - began
+            pause = _AGAIN_AFTER_SECONDS if listened > pause else min(2 * pause, _LONGEST_PAUSE_SECONDS)
+            self._stop.wait(pause)
+
+    def _pass_on(self) -> None:
+        changes = watch(
+            self._folder,
+            watch_filter=_is_of_others,
+            debounce=_DEBOUNCE_MS,
+            stop_event=self._stop,
+            rust_timeout=_ANSWER_MS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
+        # What came between the last scan and the first moment of listening raised no event: the first answer is one.
+        for number, changed in enumerate(changes):
+            if changed or number == 0:
+                self._changed.set()
 
 
 def file_system_of(folder: Path, mounts: str) -> str:

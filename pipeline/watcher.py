@@ -268,7 +268,7 @@ class Watcher:
         what = {
             State.DUPLICATE: f"duplicate of document {arrived.document_id}",
             State.REJECTED: f"document {arrived.document_id} rejected: {arrived.reason}",
-        }.get(arrived.state, f"document {arrived.document_id} {arrived.state}, {arrived.page_count} pages")
+        }.get(arrived.state, f"document {arrived.document_id} {arrived.state}, pages: {arrived.page_count}")
         logger.info("%s: %s", arrived.name, what)
 
 
