@@ -64,6 +64,10 @@ class Queue:
         rows = self._all("claim", worker=worker, batch=batch, suspects=suspects)
         return [Claim(**row._mapping) for row in rows]
 
+    def held(self, worker: str) -> list[Claim]:
+        """What the worker holds by the database's word, also what it was never told of. Leases may be nearly over."""
+        return [Claim(**row._mapping) for row in self._all("held", worker=worker)]
+
     @contextmanager
     def checkpointing(
         self, claim: Claim, *, pages_done: int, lease_seconds: float

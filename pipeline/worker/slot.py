@@ -20,6 +20,7 @@ from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell
 from pipeline.results import Results
 from pipeline.worker.attempt import Attempt, Pace
+from pipeline.worker.hands import Hands
 from pipeline.worker.held import HeldLease, boottime
 from pipeline.worker.process import ChildDied, ChildProcess
 from pipeline.worker.stopping import Stopping
@@ -72,6 +73,7 @@ class Slot:
         self._settings = settings
         self._suspect_lane = suspect_lane
         self._child = child
+        self.hands = Hands()
 
     def run(self, stopping: Stopping) -> None:
         """Claim and work until it drains, or there is nothing left if so asked."""
@@ -86,6 +88,7 @@ class Slot:
                 self._bell.wait(rings, wait)
         finally:
             self._child.kill()
+            self.hands.leave(self._queue, self._worker_id)
 
     def _serve_one(self, stopping: Stopping) -> bool:
         """Whether there was a task."""
@@ -106,18 +109,31 @@ class Slot:
     def _claim_and_work(self, stopping: Stopping) -> bool:
         has_lane = self._suspect_lane.acquire(blocking=False)
         try:
-            asked_at = boottime()
-            claims = self._queue.claim(self._worker_id, suspects=has_lane)
+            claims, asked_at = self._claim(has_lane)
             if has_lane and not (claims and claims[0].is_suspect):
                 # An innocent task does not keep the lane.
                 self._suspect_lane.release()
                 has_lane = False
             for claim in claims:
-                self._work(claim, asked_at, stopping)
+                try:
+                    self._work(claim, asked_at, stopping)
+                finally:
+                    self.hands.done(claim)
             return bool(claims)
         finally:
             if has_lane:
                 self._suspect_lane.release()
+
+    def _claim(self, has_lane: bool) -> tuple[list[Claim], float]:
+        """What was claimed, and when it was asked for at the earliest."""
+        asked_at = 0.0
+
+        def ask() -> list[Claim]:
+            nonlocal asked_at
+            asked_at = boottime()
+            return self._queue.claim(self._worker_id, suspects=has_lane)
+
+        return self.hands.claim(self._queue, self._worker_id, ask), asked_at
 
     def _work(self, claim: Claim, asked_at: float, stopping: Stopping) -> None:
         attempt = Attempt(
