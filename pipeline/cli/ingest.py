@@ -146,17 +146,20 @@ def _row(taken: Taken) -> dict[str, Any]:
     """A row for programs."""
     arrived = taken.arrived
     status, reason = taken.ended or (None, None)
-    return {
-        "file": display_name(os.fsencode(taken.path)),
-        "document_id": arrived and arrived.document_id,
-        "task_id": arrived and arrived.task_id,
-        "pages": arrived and arrived.page_count,
-        "priority": arrived and arrived.priority,
-        "lease_seconds": arrived and arrived.lease_seconds,
-        "state": arrived.state.value if arrived else "unreadable",
+    row: dict[str, Any] = {"file": display_name(os.fsencode(taken.path))}
+    row |= dict.fromkeys(("document_id", "task_id", "pages", "priority", "lease_seconds"))
+    if arrived is None:
+        return row | {"state": "unreadable", "status": None, "reason": None, "error": taken.problem, "note": None}
+    return row | {
+        "document_id": arrived.document_id,
+        "task_id": arrived.task_id,
+        "pages": arrived.page_count,
+        "priority": arrived.priority,
+        "lease_seconds": arrived.lease_seconds,
+        "state": arrived.state.value,
         "status": status,
-        "reason": reason or (arrived and arrived.reason),
-        "error": taken.problem or (arrived and arrived.error),
+        "reason": reason or arrived.reason,
+        "error": arrived.error,
         "note": taken.note,
     }
 
