@@ -31,7 +31,7 @@ class Hands:
         self._is_in_doubt = False
 
     def claim(self, queue: Queue, worker: str, ask: Callable[[], list[Claim]]) -> list[Claim]:
-        """What `ask` claims. What came of an earlier claim without answer is given back first. Raises SQLAlchemyError."""
+        """What `ask` claims; what came of a claim without an answer is given back first. Raises SQLAlchemyError."""
         with self._lock:
             self._settle(queue, worker)
             self._is_in_doubt = True

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.slow
 def test_a_document_of_slow_pages_outlives_its_lease_many_times_in_one_attempt(
     open_for_business: Callable[..., Shop],
 ) -> None:
-    shop = open_for_business(lease={"base_seconds": 2, "per_page_seconds": 0.01, "checkpoint_seconds": 60})
-    slow = {f"p{number}": "sleep 0.5" for number in range(1, 16)}
-    task_id = shop.take(pages(15, **slow))
+    shop = open_for_business(lease={"base_seconds": 1.5, "per_page_seconds": 0.01, "checkpoint_seconds": 60})
+    slow = {f"p{number}": "sleep 0.5" for number in range(1, 13)}
+    task_id = shop.take(pages(12, **slow))
     shop.start_worker()
     shop.start_worker()
     shop.ended(task_id)
     (attempt,) = shop.attempts(task_id)
     assert (attempt.outcome, attempt.reason, attempt.late_finish_at) == ("succeeded", "ok", None)
     assert (attempt.ended_at - attempt.started_at).total_seconds() > 3 * attempt.lease_seconds
-    assert len(shop.pages(task_id)) == 15
+    assert len(shop.pages(task_id)) == 12
