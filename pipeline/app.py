@@ -25,14 +25,14 @@ from pipeline import database, handling
 from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
 from pipeline.documents.archive import Archive
 from pipeline.embedded.server import EmbeddedServer
-from pipeline.intake import Intake
+from pipeline.intake.recipe import Intake
+from pipeline.intake.watcher import Watcher
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.results import Results
-from pipeline.watcher import Watcher
 from pipeline.worker.attempt import Pace
 from pipeline.worker.inspector import Inspector
 from pipeline.worker.process import CHILD_MODULE, ChildProcess

@@ -14,7 +14,7 @@ from pipeline.documents import formats
 from pipeline.documents.archive import Archive
 from pipeline.documents.formats import Inspection
 from pipeline.documents.identify import inspect
-from pipeline.intake import Intake
+from pipeline.intake.recipe import Intake
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import Outcome, Usage
 from pipeline.queue.settle import Decision, Limits

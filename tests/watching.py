@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from pipeline.config import Settings, settings_from
-from pipeline.intake import Intake
-from pipeline.watcher import Watcher
+from pipeline.intake.recipe import Intake
+from pipeline.intake.watcher import Watcher
 from tests.taking import build_intake
 
 QUIET_SECONDS = 0.2

@@ -16,14 +16,15 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from pipeline import handling, ingesting
+from pipeline import handling
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
 from pipeline.config import parse_priority
 from pipeline.documents.text import display_name
 from pipeline.errors import ConfigurationError, NothingMatched
-from pipeline.ingesting import Taken, Wanted
-from pipeline.intake import Intake
+from pipeline.intake import ingesting
+from pipeline.intake.ingesting import Taken, Wanted
+from pipeline.intake.recipe import Intake
 from pipeline.reports.durations import duration
 
 SOME_FAILED, TIMED_OUT, ALL_REJECTED = 3, 5, 6

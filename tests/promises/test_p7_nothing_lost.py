@@ -25,32 +25,32 @@ from tests.watching import build_watcher, drop, files
 CONTENT = pdf.build(["one", "two"])
 NAME = "invoices/März.pdf"
 TAKING = [
-    "pipeline.private_folder:PrivateFolder.prepare",
-    "pipeline.private_folder:PrivateFolder.seize",
+    "pipeline.intake.private_folder:PrivateFolder.prepare",
+    "pipeline.intake.private_folder:PrivateFolder.seize",
     "pipeline.documents.archive:Archive.keep",
-    "pipeline.intake:Intake.store",
-    "pipeline.intake:Intake.triage",
-    "pipeline.arrivals:Arrivals.document",
+    "pipeline.intake.recipe:Intake.store",
+    "pipeline.intake.recipe:Intake.triage",
+    "pipeline.intake.arrivals:Arrivals.document",
     "pipeline.queue.store:Queue.enqueue",
-    "pipeline.arrivals:Arrivals.add",
-    "pipeline.intake:Intake.record",
-    "pipeline.intake:Intake.holds",
+    "pipeline.intake.arrivals:Arrivals.add",
+    "pipeline.intake.recipe:Intake.record",
+    "pipeline.intake.recipe:Intake.holds",
 ]
 PLACING = [
-    "pipeline.placing:Placing.choose",
-    "pipeline.arrivals:Arrivals.choose_place",
-    "pipeline.placing:move",
-    "pipeline.moving:let_go",
-    "pipeline.placing:Placing.bring",
-    "pipeline.placing:Placing.remove_old_notes",
-    "pipeline.arrivals:Arrivals.placed",
-    "pipeline.private_folder:PrivateFolder.clean",
+    "pipeline.intake.placing:Placing.choose",
+    "pipeline.intake.arrivals:Arrivals.choose_place",
+    "pipeline.intake.placing:move",
+    "pipeline.intake.moving:let_go",
+    "pipeline.intake.placing:Placing.bring",
+    "pipeline.intake.placing:Placing.remove_old_notes",
+    "pipeline.intake.arrivals:Arrivals.placed",
+    "pipeline.intake.private_folder:PrivateFolder.clean",
 ]
 RENEWING = [
-    "pipeline.private_folder:PrivateFolder.renew",
-    "pipeline.private_folder:PrivateFolder.seize",
-    "pipeline.arrivals:Arrivals.placed",
-    "pipeline.private_folder:PrivateFolder.clean",
+    "pipeline.intake.private_folder:PrivateFolder.renew",
+    "pipeline.intake.private_folder:PrivateFolder.seize",
+    "pipeline.intake.arrivals:Arrivals.placed",
+    "pipeline.intake.private_folder:PrivateFolder.clean",
 ]
 Killed = Callable[[str], None]
 pytestmark = pytest.mark.slow
@@ -113,7 +113,9 @@ def test_a_watcher_killed_while_it_places_a_file_leaves_it_in_one_place(
     _is_finished(engine, tmp_path, {NAME: CONTENT})
 
 
-@pytest.mark.parametrize("step", ["pipeline.placing:Placing.leave_note", "pipeline.arrivals:Arrivals.placed"])
+@pytest.mark.parametrize(
+    "step", ["pipeline.intake.placing:Placing.leave_note", "pipeline.intake.arrivals:Arrivals.placed"]
+)
 def test_a_watcher_killed_beside_a_failed_file_leaves_file_and_note(
     engine: Engine, queue: Queue, tmp_path: Path, killed: Killed, step: str
 ) -> None:
@@ -152,7 +154,7 @@ def test_no_bytes_leave_the_inbox_before_their_rows_are_committed(
     engine: Engine, database_url: URL, tmp_path: Path
 ) -> None:
     drop(tmp_path, NAME, CONTENT)
-    assert dies(database_url, tmp_path, "pipeline.arrivals:Arrivals.add", "after")
+    assert dies(database_url, tmp_path, "pipeline.intake.arrivals:Arrivals.add", "after")
     assert rows(engine, "SELECT count(*) FROM documents") == [0]
     assert list(files(tmp_path / "inbox").values()) == [CONTENT]
 
@@ -171,7 +173,9 @@ def other_file_system(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
-@pytest.mark.parametrize("step", ["pipeline.moving:_copy", "pipeline.moving:let_go", "pipeline.placing:move"])
+@pytest.mark.parametrize(
+    "step", ["pipeline.intake.moving:_copy", "pipeline.intake.moving:let_go", "pipeline.intake.placing:move"]
+)
 @pytest.mark.usefixtures("other_file_system")
 def test_a_watcher_killed_on_the_way_to_another_file_system_leaves_one_whole_file(
     engine: Engine, queue: Queue, tmp_path: Path, killed: Killed, step: str

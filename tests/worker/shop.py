@@ -18,7 +18,7 @@ from sqlalchemy import URL, Engine, Row, text
 
 from pipeline.app import App
 from pipeline.config import settings_from
-from pipeline.intake import Intake, Source
+from pipeline.intake.recipe import Intake, Source
 from pipeline.worker.slot import Until
 
 CHILD = "tests.worker.saboteur_child"

@@ -19,17 +19,17 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipeline.arrivals import Arrived, Identity, State, Unplaced
 from pipeline.config import Rule, Settings
 from pipeline.documents import inbox
 from pipeline.documents.inbox import Found, Problem, Scan
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError
-from pipeline.inbox_events import InboxEvents
-from pipeline.intake import Intake, Source, identity_of
-from pipeline.outages import Tolerance, in_a_line, is_full, is_outage
-from pipeline.placing import Placing
-from pipeline.private_folder import Held, PrivateFolder
+from pipeline.intake.arrivals import Arrived, Identity, State, Unplaced
+from pipeline.intake.events import InboxEvents
+from pipeline.intake.outages import Tolerance, in_a_line, is_full, is_outage
+from pipeline.intake.placing import Placing
+from pipeline.intake.private_folder import Held, PrivateFolder
+from pipeline.intake.recipe import Intake, Source, identity_of
 
 TOKENS_A_QUERY = 5_000
 SHORTEST_PAUSE_SECONDS = 0.2

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import moving
-from pipeline.moving import move
-from pipeline.placing import numbered
+from pipeline.intake import moving
+from pipeline.intake.moving import move
+from pipeline.intake.placing import numbered
 
 MARK = "the mark of this move\n"
 

@@ -16,7 +16,7 @@ from typing import Self
 
 from watchfiles import watch
 
-from pipeline.private_folder import FOLDER
+from pipeline.intake.private_folder import FOLDER
 
 _STEP_SECONDS = 0.25
 _DEBOUNCE_MS = 400

@@ -17,7 +17,7 @@ from tests.documents.samples import pdf
 from tests.taking import build_intake, count, fail_all, in_process, rows, succeed_all
 from tests.watching import build_watcher, drop, files, until, watching
 
-SAMPLES = Path(__file__).parent.parent / "sample_docs"
+SAMPLES = Path(__file__).parents[2] / "sample_docs"
 
 
 def test_a_dropped_file_is_taken_held_and_placed_once_its_document_succeeded(

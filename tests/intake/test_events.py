@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from pipeline.inbox_events import file_system_of
+from pipeline.intake.events import file_system_of
 from tests.taking import count, rows
 from tests.watching import build_watcher, drop, until, watching
 

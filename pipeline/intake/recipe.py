@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from pipeline.arrivals import Arrivals, Arrived, Identity, Newest, State
 from pipeline.config import LimitSettings
 from pipeline.documents.archive import Archive, Stored
 from pipeline.documents.formats import Inspection
@@ -25,6 +24,7 @@ from pipeline.documents.opening import opened
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, StoreUnavailable
 from pipeline.handling import AUTO
+from pipeline.intake.arrivals import Arrivals, Arrived, Identity, Newest, State
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import NewTask
 from pipeline.queue.store import Queue

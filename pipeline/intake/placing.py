@@ -16,10 +16,10 @@ import os
 import re
 from pathlib import Path
 
-from pipeline.arrivals import Arrivals, Unplaced
 from pipeline.documents.inbox import NOTE_MARK, NOTE_SUFFIX
 from pipeline.documents.text import clean, display_name
-from pipeline.moving import move
+from pipeline.intake.arrivals import Arrivals, Unplaced
+from pipeline.intake.moving import move
 from pipeline.reasons import Reason
 
 DUPLICATES = "duplicates"

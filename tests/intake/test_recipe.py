@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, Engine, text
 
-from pipeline.arrivals import Arrived, State
 from pipeline.config import LimitSettings
 from pipeline.documents.formats import Inspection
 from pipeline.errors import DocumentError, StoreUnavailable
-from pipeline.intake import Intake, Source
+from pipeline.intake.arrivals import Arrived, State
+from pipeline.intake.recipe import Intake, Source
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.store import Queue
 from pipeline.reasons import Reason
 from tests.documents.samples import pdf
 from tests.taking import build_intake, count, fail_all, in_process, rows, succeed_all
 
-SAMPLES = Path(__file__).parent.parent / "sample_docs"
+SAMPLES = Path(__file__).parents[2] / "sample_docs"
 
 
 @pytest.fixture
@@ -270,7 +270,7 @@ import sys, uuid
 from pathlib import Path
 from pipeline import database
 from pipeline.config import DatabaseSettings
-from pipeline.intake import Source
+from pipeline.intake.recipe import Source
 from tests.taking import build_intake
 engine = database.open_engine(database.parse_url(sys.argv[1]), DatabaseSettings(), name="racer")
 intake = build_intake(engine, Path(sys.argv[2]))

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.arrivals import Arrivals, Arrived, State
 from pipeline.documents.inbox import is_ignored
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, UsageProblem
-from pipeline.intake import Intake, Source
-from pipeline.moving import move
+from pipeline.intake.arrivals import Arrivals, Arrived, State
+from pipeline.intake.moving import move
+from pipeline.intake.recipe import Intake, Source
 
 POLL_SECONDS = 0.5
 FINAL = ("succeeded", "failed", "quarantined", "cancelled")
