@@ -20,6 +20,7 @@ from pipeline.config import WorkerSettings
 from pipeline.errors import DocleaseError
 from pipeline.reasons import Reason
 from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
+from pipeline.worker.scratch import make_scratch
 
 CHUNK_BYTES = 1 << 18
 START_SECONDS = 60.0
@@ -56,7 +57,7 @@ class ChildProcess:
         self._memory_bytes = settings.max_memory_megabytes * MEGABYTE
         self._process: subprocess.Popen[bytes] | None = None
         self._decoder = Decoder()
-        self._scratch: str | None = None
+        self._scratch: Path | None = None
         self._stderr: IO[bytes] | None = None
         self._pidfd: int | None = None
         self._inherited_rss_bytes = 0
@@ -139,7 +140,7 @@ class ChildProcess:
         self._inherited_rss_bytes = int(ready.get("inherited_rss_bytes", 0))
 
     def _launch(self) -> subprocess.Popen[bytes]:
-        self._scratch = tempfile.mkdtemp(prefix="doclease-child-")
+        self._scratch = make_scratch()
         self._stderr = tempfile.TemporaryFile(buffering=0, mode="ab+")  # noqa: SIM115 - lives as long as the child
         # -P: the scratch folder, where documents may leave files, is no place to import from.
         process = subprocess.Popen(
@@ -251,11 +252,11 @@ def explain(status: int, peak_rss_bytes: int, memory_bytes: int, complaint: str)
     return Death(Reason.CRASH, f"the parser died of signal {number} ({name})", peak_rss_bytes)
 
 
-def _environment(scratch: str) -> Mapping[str, str]:
+def _environment(scratch: Path) -> Mapping[str, str]:
     """Nothing of ours that a parser has no business to know, least of all the database's password."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ") if name in os.environ}
     paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-    return {**kept, "HOME": scratch, "TMPDIR": scratch, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, "HOME": str(scratch), "TMPDIR": str(scratch), "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _kill_group(pid: int) -> None:
