@@ -39,6 +39,7 @@ class ContractHandler:
     name = "contract"
     fields: tuple[str, ...] = (
         "title",
+        "contract_number",
         "parties",
         "agreement_date",
         "effective_date",
@@ -75,6 +76,7 @@ class ContractHandler:
 
 def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
     answers: tuple[tuple[str, Answer | None], ...] = (
+        ("contract_number", clauses.contract_number(running)),
         ("agreement_date", clauses.agreement_date(running)),
         ("effective_date", clauses.effective_date(running)),
         ("expiration_date", clauses.expiration_date(running)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pipeline.documents.text import Document, Page
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading.headings import find_title
+from pipeline.reading.headings import find_subject, find_title
 from pipeline.reading.language import guess
 from pipeline.reading.rows import squeeze
 
@@ -24,13 +24,13 @@ class GeneralHandler:
         return FALLBACK
 
     def extract(self, document: Document) -> Extraction:
-        """The first heading and the language of the document; neither for a document without words."""
+        """The subject or first heading and the language of the document; neither for a document without words."""
         found = {field_name: (field,) for field_name, field in _fields(document)}
         return Extraction(self.name, found)
 
 
 def _fields(document: Document) -> Iterator[tuple[str, Field]]:
-    title = find_title(document)
+    title = find_subject(document) or find_title(document)
     if title:
         yield "title", Field(title.value, title.page, squeeze(title.value), "pattern", title.confidence)
     page = next((page for page in document.pages if page.text.strip()), None)

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import amounts, dates, identifiers, names, totals
+from pipeline.reading import amounts, dates, identifiers, names, numbers, totals
 from pipeline.reading.labels import Kind, Label
-from pipeline.reading.rows import Cell, Row, fold, rows, squeeze
+from pipeline.reading.rows import Row, fold, rows, squeeze
 
 _WORDS = re.compile(
     r"\b(?:invoice|rechnung(?:s\w{2,12})?|facture|factuur(?:\w{2,8})?|factura|fattura|receipt|credit note|gutschrift"
@@ -21,8 +21,6 @@ _WORDS = re.compile(
     r"|net a payer|iban|qty|quantity|menge|unit price|einzelpreis|prix unitaire|tax)\b"
 )
 _TITLES = re.compile(r"\b(?:invoice|rechnung|facture|factuur|factura|fattura|receipt|credit note|gutschrift|avoir)\b")
-_NUMBER = re.compile(r"[ :.#°º-]{0,160}((?:[A-Za-z]{1,4} )?[A-Za-z0-9][A-Za-z0-9/_.-]{0,38}[A-Za-z0-9]|\d)(?![\w/-])")
-_FILLER = re.compile(r"[ :.\-_()/*|]*$|(?:[ :.(]*(?:the|on|am|le|el|il|op|vom|du|del|of|is|by|zum)\b[ :.]*)$")
 _PRINTED_DATE = re.compile(
     r"[ :.#°]{0,9}(?:nr\.? |no\.? )?(?:[a-z]{1,4} )?(?:[a-z/_.-]{0,12}\d[\w/_.-]{0,40})?[ ,]{1,5}"
     r"(?:du|vom|von|del|dated?|van|of|le|issued at|v\.)[ :]{1,3}"
@@ -116,53 +114,9 @@ def _checks(found: dict[str, Field]) -> dict[str, bool]:
 
 
 def _number(sheet: _Sheet) -> Iterator[tuple[str, Field]]:
-    found = [each for place in range(len(sheet.rows)) for each in _numbers(sheet, place)]
+    found = numbers.find_number(sheet.rows)
     if found:
-        value, row, trust = max(found, key=lambda each: each[2])
-        yield "invoice_number", _field(value, row, "label", trust)
-
-
-def _numbers(sheet: _Sheet, place: int) -> Iterator[tuple[str, Row, float]]:
-    """The numbers that the labels of a row announce; "Invoice" alone announces less than "Invoice number"."""
-    row = sheet.rows[place]
-    for label in row.labels:
-        if label.kind is Kind.TITLE and (value := _number_right(row, label)):
-            yield value, row, 0.6
-        elif label.kind is Kind.NUMBER:
-            if value := _number_right(row, label):
-                yield value, row, 0.9
-            elif below := _number_below(sheet, place, label):
-                yield *below, 0.8
-
-
-def _number_right(row: Row, label: Label) -> str | None:
-    """The number after a label. After a mere title it must look like one: three digits, close by."""
-    rest = row.text[label.end :]
-    match = _NUMBER.match(rest if label.kind is Kind.NUMBER else rest[:60])
-    return _as_number(match[1], title=label.kind is Kind.TITLE) if match else None
-
-
-def _number_below(sheet: _Sheet, place: int, label: Label) -> tuple[str, Row] | None:
-    row = sheet.rows[place]
-    for under in sheet.rows[place + 1 : place + 3]:
-        cell = _below(under, label) if under.page == row.page else None
-        if cell and (value := _as_number(cell.text, title=False)):
-            return value, under
-    return None
-
-
-def _below(row: Row, label: Label) -> Cell | None:
-    return next((cell for cell in row.cells if cell.overlaps(label.start - 1, label.end + 1)), None)
-
-
-def _as_number(text: str, *, title: bool) -> str | None:
-    text = text.strip(" .,:;#-/")
-    digits = sum(sign.isdigit() for sign in text)
-    if not digits or len(text) > 40 or text.count(" ") > 1 or (title and digits < 3):
-        return None
-    if any(date.end - date.start >= len(text) - 1 for date in dates.find_dates(fold(text))):
-        return None
-    return text.lstrip("#")
+        yield "invoice_number", _field(found.value, found.row, "label", found.confidence)
 
 
 def _dates(sheet: _Sheet) -> Iterator[tuple[str, Field]]:
@@ -208,7 +162,7 @@ def _dated(
 
 def _date_below(sheet: _Sheet, place: int, label: Label) -> tuple[str, Row] | None:
     for under in sheet.rows[place + 1 : place + 3]:
-        cell = _below(under, label) if under.page == sheet.rows[place].page else None
+        cell = under.under(label) if under.page == sheet.rows[place].page else None
         inside = dates.find_dates(fold(cell.text), day_first=sheet.day_first) if cell else []
         if cell and inside and inside[0].end - inside[0].start >= len(cell.text) - 4:
             return inside[0].value, under

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.reading.dates import FoundDate, find_dates
+from pipeline.reading.periods import Period, find_periods
 from pipeline.reading.prose import Prose
 
 MAX_MENTIONS = 300  # of a governing law; more is a file made to cost time
+OPENING = 2_000  # characters in which a contract gives its own number, not that of another
 HEAD = 12_000  # characters that hold cover and opening
 _PLACE_WORD = r"[A-ZÀ-Þ][\w'’-]+"
 _PLACE = rf"({_PLACE_WORD}(?:(?: of| and| of the| &| and the|,)? {_PLACE_WORD}){{0,4}})"
@@ -66,11 +67,19 @@ _DEMONYMS = {
 }
 _COUNTRY = {word: country for country, words in _DEMONYMS.items() for word in words.split()}
 
+_NUMBERED = re.compile(
+    r"\b(?:(?:contract|agreement|lease|license|licence|contrat|contrato|contratto) ?"
+    r"(?:number|no\.?|nr\.?|n[°º.]|#|id|ref(?:erence)?\.?)"
+    r"|(?:vertrags?|contract|overeenkomst)[ -]?(?:nummer|nr\.?)|(?<!by )reference(?: number| no\.?)?|aktenzeichen"
+    r"|numero (?:de |du |di |del )?(?:contrat|contrato|contratto))[ :]{1,3}(?=\S{0,30}\d)"
+)
+_REFERENCE = re.compile(r"(?!\d+(?:\.\d+)+\b)([A-Za-z0-9][A-Za-z0-9/_.-]{1,38}[A-Za-z0-9])(?![\w/-])")
 _MADE = re.compile(
     r"\b(?:dated|made|entered into|executed|signed|concluded|date:|dated:|agreement date:?|vom|geschlossen am|datum:"
     r"|en date du|fait (?:a \w+,? )?le|gesloten op"
     r"|fecha:?|a fecha|data:|in data)\b"
 )
+_STARTS = r"\b(?:takes? effect|begins?|commenc\w+|tritt|beginnt|prend effet|gaat in|entrara en vigor|decorre)\b"
 _EFFECTIVE_AFTER = re.compile(r'[^a-z0-9]{0,3}\(?[^()]{0,50}["“”\'‘]{1,2} ?(?:effective|commencement|start) date')
 _EFFECTIVE_BEFORE = re.compile(
     r"\b(?:effective (?:as of|on|date:?|from|date (?:of this agreement )?(?:is|shall be|means)|this|the)?"
@@ -107,36 +116,13 @@ _FREE = re.compile(
     r"without cause|for convenience|for any reason|no reason|at any time|kundigungsfrist|frist von|preavis"
     r"|opzegtermijn|preavviso|preaviso"
 )
+_EITHER_ENDS = re.compile(
+    r"\b(?:either|each|any|both) part(?:y|ies) (?:may|can|is entitled to) (?:also )?(?:end|terminate|cancel) "
+    r"(?:it|this \w+)\b(?:(?! if | in the event|[.;:]).){0,90} (?:by|on|upon|with) (?:(?! if )[^.;:]){0,40}$"
+)
+_CONDITION = re.compile(r"[^.;:]{0,60}\b(?:if|in the event|should|following|unless)\b")
 _RUNS = re.compile(
     r"initial|term of this|shall (?:be|continue|remain|commence)|laufzeit|duree|looptijd|durata|duracion"
-)
-_WORDS = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "fifteen",
-    "eighteen",
-    "twenty",
-    "thirty",
-    "sixty",
-    "ninety",
-]
-_VALUES = dict(zip(_WORDS, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 18, 20, 30, 60, 90), strict=True))
-_PERIOD = re.compile(
-    rf"\b(?:(?:{'|'.join(_WORDS)})(?:[- ](?:five|eight|six))? ?\((\d{{1,3}})\)|(\d{{1,3}})(?: ?\([a-z -]{{3,20}}\))?"
-    rf"|({'|'.join(_WORDS)}))[ -]?"
-    r"(?:full |consecutive |calendar |business |successive |contract )?(day|week|month|year|tage?n?|wochen?|monate?n?"
-    r"|jahre?n?|jours?|semaines?|mois|ans?|annees?"
-    r"|dagen|weken|maanden?|jaar|dias|semanas|mes(?:es)?|anos?|giorni|settimane|mesi|anni)(?:'?s'?)?\b"
 )
 _NOTICE = re.compile(
     r"\bnotice\b|\bnotif\w+|\bkundigungsfrist\b|\bkundig\w+|\bfrist von\b|\bpreavis\b|\bopzegtermijn\b|\bopzegging\b"
@@ -158,15 +144,31 @@ class Answer:
     confidence: float
 
 
+def contract_number(prose: Prose) -> Answer | None:
+    """The number or reference that the opening gives the contract itself."""
+    for label in _NUMBERED.finditer(prose.folded, 0, OPENING):
+        value = _REFERENCE.match(prose.text, label.end())
+        if value and not find_dates(prose.folded[value.start(1) : value.end(1)]):
+            return Answer(value[1], value.start(1), value.end(1), "label", 0.75)
+    return None
+
+
 def agreement_date(prose: Prose) -> Answer | None:
     """The date on which the contract says it was made: the first date behind "dated", "made", "entered into"."""
     dates = find_dates(prose.folded[:HEAD])
     for date in dates:
         before = prose.folded[max(0, date.start - 120) : date.start]
         made = list(_MADE.finditer(before))
-        if made and ". " not in before[made[-1].end() :]:
+        if made and not re.search(rf"\. |{_STARTS}", before[made[-1].end() :]):
             return _dated(date, "label", 0.8)
-    return _dated(dates[0], "pattern", 0.4) if dates and dates[0].start < 2_000 else None
+    first = dates[0] if dates else None
+    if (
+        first is None
+        or first.start >= 2_000
+        or re.search(_STARTS, prose.folded[max(0, first.start - 40) : first.start])
+    ):
+        return None
+    return _dated(first, "pattern", 0.4)
 
 
 def effective_date(prose: Prose) -> Answer | None:
@@ -213,7 +215,7 @@ def governing_law(prose: Prose) -> Answer | None:
 def term(prose: Prose) -> Answer | None:
     """How long the contract runs, as a number and a unit: "3 years"."""
     best: Answer | None = None
-    for period in _periods(prose):
+    for period in find_periods(prose.folded):
         around = prose.folded[max(0, period.start - 140) : period.start]
         if not _TERM.search(around) or _NOTICE.search(_near(prose.folded, period)):
             continue
@@ -226,40 +228,37 @@ def term(prose: Prose) -> Answer | None:
 def notice_period(prose: Prose) -> Answer | None:
     """How long before the end notice must be given: in a clause on renewal, else in one on ending without cause."""
     best: Answer | None = None
-    for period in _periods(prose):
+    for period in find_periods(prose.folded):
         near = prose.folded[max(0, period.start - 100) : period.end + 120]
         if not _NOTICE.search(near) or not _is_notice(prose.folded, period):
             continue
         wide = prose.folded[max(0, period.start - 350) : period.end + 150]
-        trust = 0.6 if _RENEW.search(wide) else 0.5 if _FREE.search(wide) else 0.0
+        trust = 0.6 if _RENEW.search(wide) else 0.5 if _FREE.search(wide) or _either_ends(prose.folded, period) else 0.0
         trust = 0.0 if _CURE.search(near) else trust  # the time to mend a breach is another notice
         if trust and (best is None or trust > best.confidence):
             best = Answer(period.value, period.start, period.end, "label", trust)
     return best
 
 
-def _near(folded: str, period: Answer) -> str:
+def _either_ends(folded: str, period: Period) -> bool:
+    """Whether the words before a period let either party end the contract, and those behind it set no condition."""
+    before = folded[max(0, period.start - 200) : period.start]
+    return _EITHER_ENDS.search(before) is not None and not _CONDITION.match(folded, period.end)
+
+
+def _near(folded: str, period: Period) -> str:
     """The words around a period that belong to the same sentence."""
     before = folded[max(0, period.start - 40) : period.start].rpartition(". ")[2]
     return before + folded[period.start : period.end + 40].partition(". ")[0]
 
 
-def _is_notice(folded: str, period: Answer) -> bool:
+def _is_notice(folded: str, period: Period) -> bool:
     """Whether a period is the one of the notice, not the one of the renewal beside it."""
     before = folded[max(0, period.start - 40) : period.start]
     return (
         _BEFOREHAND.match(folded, period.end) is not None
         or re.search(r"\b(?:frist von|preavis|preavviso|preaviso|termijn)\b", before) is not None
     )
-
-
-def _periods(prose: Prose) -> Iterator[Answer]:
-    for match in _PERIOD.finditer(prose.folded):
-        number = int(match[1] or match[2] or _VALUES[match[3]])
-        if 0 < number < 1_000:
-            unit = prose.text[match.start(4) : match.end(4)]
-            unit += "s" if match[4] in ("day", "week", "month", "year") and number != 1 else ""
-            yield Answer(f"{number} {unit}", match.start(), match.end(), "label", 0.5)
 
 
 def _dated(date: FoundDate, method: str, confidence: float) -> Answer:

@@ -15,7 +15,9 @@ _NOT_TITLE = re.compile(
     r"|quicklinks|redacted|^source:|^\[|^draft\b|tel[.:]",
     re.IGNORECASE,
 )
+_PAGE_OF = re.compile(r"\W*\b(?:page|seite|pagina) \d+ (?:of|von|de|van|di|sur) \d+$", re.IGNORECASE)
 _END = re.compile(r"[.,;:]$")
+_SUBJECT = re.compile(r"(?:subject|betreff|betrifft|objet|onderwerp|asunto|oggetto) ?: *(\S.*)$", re.IGNORECASE)
 TITLE_LINES = 60
 
 
@@ -29,11 +31,27 @@ class Title:
 
 
 def find_title(document: Document, *, wanted: Callable[[str], bool] | None = None) -> Title | None:
-    """The first heading that is `wanted`, among the first lines; any heading if `wanted` is None."""
-    for number, line in _lines(document):
+    """The first heading that is `wanted`, among the first lines; any heading if `wanted` is None.
+
+    A line that also numbers its page repeats the title on every page; what stands before the number is the last choice.
+    """
+    running: Title | None = None
+    for number, printed in _lines(document):
+        line = _PAGE_OF.sub("", printed)
         if _heading(line) and (wanted is None or wanted(line)):
-            capitals = line.isupper() or line.istitle()
-            return Title(line, number, 0.75 if capitals or wanted else 0.55)
+            title = Title(line, number, 0.75 if line.isupper() or line.istitle() or wanted else 0.55)
+            if line == printed:
+                return title
+            running = running or title
+    return running
+
+
+def find_subject(document: Document) -> Title | None:
+    """The subject that a memo or letter names itself, among its first lines."""
+    for number, line in _lines(document):
+        match = _SUBJECT.match(line)
+        if match and _heading(match[1]):
+            return Title(match[1], number, 0.8)
     return None
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pipeline.reading.labels import Kind, find_labels
 from pipeline.reading.rows import Cell, Row, fold
+from pipeline.reading.tables import is_header
 
 _FORM = (
     r"(?:GmbH(?: ?& ?Co\.? ?(?:KG|OHG))?|mbH|UG(?: \(haftungsbeschränkt\))?|AG|SE|KG|OHG|GbR|e\.? ?K\.?|e\.V\.|Ltd\.?"
@@ -24,7 +25,7 @@ _JOINING = r"&|and|und|et|y|of|the|de|du|des|del|della|di|da|van|der|den|von|la|
 _COMPANY = re.compile(
     rf"((?:[A-ZÀ-Þ0-9][\w&.'’+-]*|the)(?:,? (?:[A-ZÀ-Þ][\w&.'’+-]*|{_JOINING})){{0,6}},? {_FORM})(?![\w-])"
 )
-_POSTAL = re.compile(
+POSTAL = re.compile(
     r"^(?:[A-Z]{1,2}[- ])?(?:\d{4,5} [^\W\d_]|\d{4} ?[A-Z]{2}\b)|\b[A-Z]{2},? {1,2}\d{5}(?:-\d{4})?\b"
     r"|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b"
     r"|\b[A-Z]\d[A-Z] ?\d[A-Z]\d\b"
@@ -47,7 +48,11 @@ _COUNTRIES = (
     " belgique italia italy españa spain usa canada ireland india"
 )
 _NOBODY = frozenset(_COUNTRIES.split()) | {"united states", "united kingdom", "hong kong", "the netherlands"}
-_WORDS_OF_FORMS = frozenset({"nummer", "number", "amount", "name", "adresse", "address", "anschrift"})
+# What heads the sender's and the receiver's address, in pairs: alone, the words are too common to announce anything.
+_FROM_TO = {"from": "to", "von": "an", "de": "a para", "van": "aan", "da": "a"}
+_ROUTE_WORDS = frozenset(_FROM_TO) | {word for words in _FROM_TO.values() for word in words.split()}
+_WORDS_OF_FORMS = _ROUTE_WORDS | {"nummer", "number", "amount", "name", "adresse", "address", "anschrift"}
+ROUTE_ROWS = 12
 _FREEMAIL = frozenset(
     {"gmail", "hotmail", "outlook", "yahoo", "example", "gmx", "web", "icloud", "aol", "live", "orange"}
 )
@@ -74,21 +79,45 @@ def company_in(text: str) -> str | None:
 def find_buyer(rows: Sequence[Row]) -> FoundName | None:
     """The receiver: beside or under its label, else the addressee of the address window."""
     inline = under = None
+    for place, cell, word in _routed(rows):
+        if word not in _FROM_TO:
+            under = under or _under(rows, place, cell)
     for place, row in enumerate(rows):
         for cell, start, end in _labels_of(row, Kind.BUYER):
-            inline = inline or _inline(row, cell, start, end)
+            inline = inline or _inline(row, cell, start, end) or _beside(rows, place, cell, end)
             under = under or _under(rows, place, cell)
-    return inline or under or _window(rows)
+    return inline or under or _window([row for row in rows if not is_header(row)])
 
 
 def find_seller(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
     """The sender: under its label, else the name that letterhead, footer, legal form and web domain agree on."""
     for place, row in enumerate(rows):
         for cell, start, end in _labels_of(row, Kind.SELLER):
-            found = _inline(row, cell, start, end) or _under(rows, place, cell)
+            found = _inline(row, cell, start, end) or _beside(rows, place, cell, end) or _under(rows, place, cell)
             if found and _differs(found.value, buyer):
                 return found
-    return _letterhead(rows, buyer)
+    for place, cell, word in _routed(rows):
+        found = _under(rows, place, cell) if word in _FROM_TO else None
+        if found and _differs(found.value, buyer):
+            return found
+    return _letterhead([row for row in rows if not is_header(row)], buyer)
+
+
+def _routed(rows: Sequence[Row]) -> Iterator[tuple[int, Cell, str]]:
+    """The headings "From" and "To" of two address blocks, alone in cells: side by side, or "To" further down."""
+    heads = [
+        (place, cell, word)
+        for place, row in enumerate(rows)
+        for cell in row.cells
+        if (word := fold(cell.text).rstrip(" :")) in _ROUTE_WORDS
+    ]
+    for number, (place, cell, word) in enumerate(heads):
+        for other in heads[number + 1 :]:
+            near = rows[other[0]].page == rows[place].page and other[0] - place <= ROUTE_ROWS
+            if near and other[2] in _FROM_TO.get(word, "").split():
+                yield place, cell, word
+                yield other
+                return
 
 
 def _differs(name: str, buyer: FoundName | None) -> bool:
@@ -120,11 +149,35 @@ def _inline(row: Row, cell: Cell, start: int, end: int) -> FoundName | None:
     return None
 
 
+def _beside(rows: Sequence[Row], place: int, cell: Cell, end: int) -> FoundName | None:
+    """The name in the column right of a label that is alone in its cell, if no heading of columns can be meant.
+
+    So it is where nothing stands under the label, or where another label does, with its own value beside it.
+    """
+    row = rows[place]
+    after = next((each for each in row.cells if each.start >= cell.end), None)
+    name = _name(after.text) if after and end >= cell.end - 1 and not is_header(row) else None
+    if after is None or name is None:
+        return None
+    near = [each for each in rows[max(0, place - 1) : place + 2] if each.page == row.page and each is not row]
+    listed = any(_labelled(each, cell) and _starts(each, after) for each in near)
+    alone = not any(_starts(each, cell) for each in rows[place + 1 : place + 2])
+    return FoundName(name, row, "label", 0.7) if listed or alone else None
+
+
+def _starts(row: Row, above: Cell) -> bool:
+    return any(abs(each.start - above.start) <= 4 for each in row.cells)
+
+
+def _labelled(row: Row, above: Cell) -> bool:
+    return any(abs(label.start - above.start) <= 4 for label in row.labels)
+
+
 def _under(rows: Sequence[Row], place: int, cell: Cell) -> FoundName | None:
     """The name in the rows under a label; a company there wins over the person printed above it."""
     first: FoundName | None = None
     for row in rows[place + 1 : place + 6]:
-        if row.page != rows[place].page:
+        if row.page != rows[place].page or is_header(row):
             break
         if named := _named(row, cell):
             return named
@@ -162,7 +215,7 @@ def _name(text: str) -> str | None:
         or _NOT_NAME.search(text)
         or _STREET.search(text)
         or _is_label(text)
-        or _POSTAL.search(text)
+        or POSTAL.search(text)
     ):
         return None
     return text
@@ -214,7 +267,7 @@ def _blocks(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     top = [row for row in rows[:40] if row.page == rows[0].page]
     for place, row in enumerate(top):
         for cell in row.cells:
-            if _POSTAL.search(cell.text) and not _sender_line(cell):
+            if POSTAL.search(cell.text) and not _sender_line(cell):
                 first = _climb(top, place, cell)
                 if first is not None:
                     yield first

@@ -21,20 +21,27 @@ _FRAME = re.compile(
 _NOBODY = re.compile(
     r"(?:them\b|us\b|you\b|(?:the |both |such |all )?(?:parties|persons|site|two)\b|any\b|such\b|each\b|its?\b|our\b)"
 )
+_LISTED = re.compile(
+    r"(?:the (?:following )?(?:two )?parties"
+    r"(?: (?:named|listed|identified|described|set out|whose \w+ are (?:given|set out)) (?:below|hereunder))?"
+    r"|den (?:folgenden|nachstehenden|unten genannten) parteien)\b"
+    r".{0,160}?[.:,] (?=\(?(?:1|a|i)\) )"
+)
 _CLOSE = re.compile(r"agreement|contract|vertrag|contrat|accord|overeenkomst|contrato|contratto|lease|license")
 _END = re.compile(
     r"\b(?:whereas|recitals?|r e c i t a l s|witness ?eth|background|now,? therefore|in consideration|preambule"
     r"|praambel|wird folgend|vorbemerkung"
     r"|il a ete|il est convenu|ci-apres (?:collectivement|ensemble)|overwegende|komen overeen|exponen|premesso"
     r"|si conviene"
-    r"|table of contents|each (?:of \S+ )?a [\"“'(]*part(?:y|ies)|is (?:made|dated|entered)"
+    r"|table of contents|each (?:of \S+ )?(?:is )?an? [\"“'(]*part(?:y|ies)|is (?:made|dated|entered)"
     r"|(?:are|may be|shall be|shall hereinafter be) (?:\w+ )?(?:individually|referred|hereinafter|collectively)"
     r"|dated as of|agree as follows|it is agreed"
     r"|introduction|(?:article|section) (?:1|i)\b)"
 )
 _TERM = r"\s?([^()\"“”„«»]{1,60}?)[,.]?\s?"
 _ANCHOR = re.compile(
-    rf"\b(?:here(?:in|after|inafter) )?(?:referred to as|called|genannt|denomme[en]?) (?:the )?[\"“„«]{_TERM}[\"“”»]"
+    rf"\b(?:nachfolgend|nachstehend|im folgenden)(?: auch| kurz)? [\"“„«]{_TERM}[\"“”»](?: genannt)?"
+    rf"|\b(?:here(?:in|after|inafter) )?(?:referred to as|called|genannt|denomme[en]?) (?:the )?[\"“„«]{_TERM}[\"“”»]"
     rf"|\([^()\"“”„«»]{{0,90}}[\"“„«‘']{{1,2}}{_TERM}[\"“”»'’]{{1,2}}[^()]{{0,120}}\)"
     r"|\((?:the |as |hereinafter |nachfolgend |im folgenden "
     r"|ci-après )?([A-Z][a-z][\w&-]{2,20}(?: [A-Z][a-z]+)?)\)(?! ?(?:Co|Ltd|Limited|Inc|GmbH|LLC)\b)"
@@ -50,7 +57,8 @@ _LEAD = re.compile(
 _FORM = re.compile(
     r",? ?\b(?:Inc|Incorporated|LLC|L\.L\.C|Ltd|Limited|LLP|L\.P|LP|Corp|Corporation|PLC|plc|Company|Co"
     r"|GmbH(?: & Co\.? KG)?|AG|KG|SE|B\.V|BV|N\.V|Aktiengesellschaft|Partnership"
-    r"|S\.A\.S|S\.A|SAS|SARL|S\.L|S\.r\.l|S\.p\.A|S\.A\.R\.L|Pty\.? Ltd|N\.A|S/A|G\.I\.E)\b\.?(?:, (?:Inc|LLC|Ltd"
+    r"|S\.A\.S|S\.A|SAS|SARL|S\.L|S\.r\.l|S\.p\.A|S\.A\.R\.L|Pty\.? Ltd|N\.A|S/A|G\.I\.E"
+    r"|e\. ?K|e\. ?V|OHG|GbR|UG(?: \(haftungsbeschränkt\))?)(?!\w)\.?(?:, (?:Inc|LLC|Ltd"
     r"|L\.P)\b\.?)?",
     re.IGNORECASE,
 )
@@ -64,7 +72,7 @@ _DESCRIBED = re.compile(
     r"|individually|as (?:of|the)|for itself|the (?:undersigned|sole)|is (?:made|entered)|dated|effective|successor"
     r"|together with|and (?:its|his|her|their)|"
     r"hereinafter|herein|hereafter|nachfolgend|im folgenden|ci-apres|hierna|en adelante|di seguito|collectively)\b"
-    r"|\((?!\w{2,12}\) ?(?:co|ltd|limited|inc|gmbh|llc)\b)|[;:\[_]|\bwhereas\b|  "
+    r"|\((?!haftungsbeschr|\w{2,12}\) ?(?:co|ltd|limited|inc|gmbh|llc)\b)|[;:\[_]|\bwhereas\b|  "
 )
 _DESCRIPTION = re.compile(
     r"[ ,]{0,3}(?:an?|with|having|whose|located|the|organi[sz]ed|incorporated|duly|represented|mit|dont|con|met"
@@ -117,10 +125,13 @@ def find_opening(prose: Prose) -> tuple[int, int] | None:
     """
     first = None
     for match in _BETWEEN.finditer(prose.folded, 0, SEARCHED):
-        if _NOBODY.match(prose.folded, match.end()) or not _framed(prose.folded, match.start()):
+        listed = _LISTED.match(prose.folded, match.end())
+        nobody = not listed and _NOBODY.match(prose.folded, match.end())
+        if nobody or not _framed(prose.folded, match.start()):
             continue
-        stop = _END.search(prose.folded, match.end() + 20, match.end() + OPENING)
-        span = match.end(), min(stop.start() if stop else match.end() + OPENING // 2, len(prose.text))
+        begin = listed.end() if listed else match.end()
+        stop = _END.search(prose.folded, begin + 20, begin + OPENING)
+        span = begin, min(stop.start() if stop else begin + OPENING // 2, len(prose.text))
         if any(True for _ in _anchors(prose.text[span[0] : span[1] + 60])):
             return span
         first = first or span
@@ -157,7 +168,7 @@ def _lettered(prose: Prose) -> Iterator[tuple[int, int, str, float]]:
 
 def _anchors(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _ANCHOR.finditer(text):
-        term = (match[1] or match[2] or match[3] or "").strip()
+        term = next((group for group in match.groups() if group), "").strip()
         words = set(re.findall(r"[a-z]+", term.lower()))
         if not words or words - _ROLE_STOP:
             yield match.start(), match.end(), term

@@ -14,7 +14,15 @@ from pipeline.reading.rows import fold
 
 MAX_CHARACTERS = 1_500_000  # about 500 full pages
 _SPACES = re.compile(r"\s+")
-_FOOTER = re.compile(r"\n\s*(?:page\s*)?[-–]?\s*\d{1,3}\s*[-–]?\s*$|\n\s*Source:[^\n]{0,200}\d{4}\s*$", re.IGNORECASE)
+_FOOTER = re.compile(
+    r"\n\s*(?:page\s*)?[-–]?\s*\d{1,3}\s*[-–]?\s*$"
+    r"|\n(?:[^\n]{0,120}\b)?(?:page|seite|pagina) \d{1,4} (?:of|von|de|van|di|sur) \d{1,4}\s*$"
+    r"|\n\s*Source:[^\n]{0,200}\d{4}\s*$",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"\s*(?:[^\n]{0,120}\b)?(?:page|seite|pagina) \d{1,4} (?:of|von|de|van|di|sur) \d{1,4}\s*\n", re.IGNORECASE
+)
 _STOP = re.compile(r"[.;:!?] ")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:inc|ltd|co|corp|no|nr|art|sec|st|mr|mrs|dr|vs|u\.s|l\.p|s\.a|b\.v|abs|ziff)|\b[a-z0-9])$"
@@ -54,7 +62,7 @@ class Prose:
 
 
 def prose(document: Document) -> Prose:
-    """The running text of a document, page numbers at the foot of pages left out, long documents cut."""
+    """The running text of a document, lines with page numbers left out, long documents cut."""
     parts: list[str] = []
     starts: list[int] = []
     length = 0
@@ -62,7 +70,7 @@ def prose(document: Document) -> Prose:
         if length >= MAX_CHARACTERS:
             break
         text = page.text[: MAX_CHARACTERS - length]
-        part = _SPACES.sub(" ", _without_footer(text)).strip() + " "
+        part = _SPACES.sub(" ", _without_page_number(text)).strip() + " "
         starts.append(length)
         parts.append(part)
         length += len(part)
@@ -70,7 +78,9 @@ def prose(document: Document) -> Prose:
     return Prose(text, fold(text), tuple(starts), tuple(page.number for page in document.pages[: len(starts)]))
 
 
-def _without_footer(text: str) -> str:
-    """Cut the last line off if it is a page number. Only the last 300 characters are looked at."""
+def _without_page_number(text: str) -> str:
+    """Cut the first and the last line off if they number the page. Only 300 characters at each end are looked at."""
+    header = _HEADER.match(text[:300])
+    text = text[header.end() :] if header else text
     tail = max(0, len(text.rstrip()) - 300)
     return text[:tail] + _FOOTER.sub("", text[tail:].rstrip())

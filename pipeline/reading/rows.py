@@ -55,6 +55,10 @@ class Row:
     cells: tuple[Cell, ...]
     labels: tuple[Label, ...]
 
+    def under(self, label: Label) -> Cell | None:
+        """The cell of this row that stands in the columns of a label above it."""
+        return next((cell for cell in self.cells if cell.overlaps(label.start - 1, label.end + 1)), None)
+
 
 def fold(text: str) -> str:
     """Lower case without accents, with plain dashes, quotes and spaces; exactly as long as `text`."""

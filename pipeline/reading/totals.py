@@ -17,17 +17,12 @@ from pipeline.reading.amounts import FoundAmount, find_amounts
 from pipeline.reading.dates import find_dates
 from pipeline.reading.labels import AMOUNTS, Kind, Label
 from pipeline.reading.rows import Cell, Row
+from pipeline.reading.tables import has_item_word
 
 CENT = Decimal("0.011")
 MAX_TAX_SHARE = Decimal("0.35")  # of the gross amount; no country taxes more
 MAX_SUMS = 40  # different amounts tried as a summand, so that a price list costs no more than an invoice
 
-_ITEM_HEADER = re.compile(
-    r"\b(?:qty|quantity|unit|price|rate|description|item|menge|anzahl|preis|einzelpreis|beschreibung|bezeichnung"
-    r"|artikel"
-    r"|pos|qte|quantite|prix|designation|aantal|prijs|omschrijving|cantidad|precio|descripcion|quantita|prezzo"
-    r"|descrizione)\b"
-)
 _LETTERS = re.compile(r"[^\W\d_]")
 _LEADING_WORDS = 4
 
@@ -198,7 +193,7 @@ def _labelled(rows: Sequence[Row], amounts: Sequence[list[FoundAmount]], place: 
         amount = _right(row, amounts[place], cell, label, until)
         if amount is not None:
             yield Candidate(label.kind, amount.value, row, 0.72 if amount.cents or amount.currency else 0.55)
-        elif not _ITEM_HEADER.search(row.folded):
+        elif not has_item_word(row):
             yield from _below(rows, amounts, place, cell, label)
 
 

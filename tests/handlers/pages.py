@@ -108,6 +108,35 @@ Cliente: Teatro Piccolo S.p.A.                  Scadenza: 08/11/2023
                                                 Totale fattura          366,00 €
 """
 
+LISTED_INVOICE = """
+Gull & Sparrow Carpentry
+6 Ferry Steps
+Tax invoice
+Number             2031/77
+Issued             5 June 2024
+Customer           Lime Tree Pottery Trust
+                   The Kiln House
+Currency           EUR
+ Service                 Quantity  Unit       Rate     Total
+ Mending of shelves           2.5  hours     40.00    100.00
+                              Net                    €100.00
+                              VAT 23%                 €23.00
+                              Total payable          €123.00
+"""
+
+ROUTED_INVOICE = """
+Rechnung
+Von                                     An
+Ahornweg Druckerei UG                   Stadtbücherei Neuwiese
+Ahornweg 3                              Einkauf
+20095 Hamburg                           Am Markt 1
+                                        10115 Berlin
+Rechnungsnummer    D-3391               Rechnungsdatum   02.09.2024
+                                        Nettobetrag        50,00 €
+                                        19 % MwSt.          9,50 €
+                                        Gesamtbetrag       59,50 €
+"""
+
 CONTRACT_FIRST = """
                          SUPPLY AGREEMENT
 
@@ -153,6 +182,8 @@ EVERYTHING = {
     "dutch invoice": document(DUTCH_INVOICE),
     "spanish invoice": document(SPANISH_INVOICE),
     "italian invoice": document(ITALIAN_INVOICE),
+    "listed invoice": document(LISTED_INVOICE),
+    "routed invoice": document(ROUTED_INVOICE),
     "english contract": document(CONTRACT_FIRST, CONTRACT_SECOND),
     "german contract": document(GERMAN_CONTRACT),
     "letter": document(LETTER),

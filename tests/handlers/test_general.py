@@ -36,3 +36,9 @@ def test_page_numbers_and_web_addresses_are_no_titles() -> None:
 
 def test_a_document_without_words_has_neither_title_nor_language() -> None:
     assert handler.extract(document("", "12345 678")).fields == {}
+
+
+@pytest.mark.parametrize("label", ["Subject", "Betreff", "Objet", "Onderwerp", "Asunto", "Oggetto"])
+def test_the_subject_that_a_memo_names_is_its_title(label: str) -> None:
+    fields = handler.extract(document(f"MEMO\nFrom: Ida\n{label}:   The new kiln\nIt is hot.")).fields
+    assert fields["title"][0].value == "The new kiln"

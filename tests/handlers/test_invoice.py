@@ -174,3 +174,95 @@ def test_a_credit_note_that_adds_up_is_trusted_like_an_invoice() -> None:
         document("Credit note no: 81\nNet total  -50.00 €\nVAT 20%  -10.00 €\nTotal  -60.00 €")
     ).fields
     assert all(fields[name][0].confidence > 0.9 for name in ("total_net", "total_tax", "total_gross"))
+
+
+def test_a_bare_number_beneath_the_title_is_the_number_if_no_fuller_label_gives_one() -> None:
+    assert _read(handler.extract(document(pages.LISTED_INVOICE)))["invoice_number"] == "2031/77"
+    fuller = pages.LISTED_INVOICE.replace("Currency           EUR", "Invoice no.        B-9")
+    assert _read(handler.extract(document(fuller)))["invoice_number"] == "B-9"
+    beside = "Invoice\nNumber    77\nInvoice 20417"
+    assert _read(handler.extract(document(beside)))["invoice_number"] == "20417"
+
+
+def test_a_bare_number_may_stand_a_row_above_the_title() -> None:
+    assert _read(handler.extract(document("Number    A-17\nInvoice")))["invoice_number"] == "A-17"
+
+
+@pytest.mark.parametrize("label", ["Number", "Nummer", "Nr.", "Numéro", "No.", "No:", "N°"])
+def test_a_bare_number_label_is_known_in_every_language(label: str) -> None:
+    assert _read(handler.extract(document(f"Invoice\n{label}    A-17")))["invoice_number"] == "A-17"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("3 May 2024", "2024-05-03", "1200.00", "EUR 1200", "€1,200.00", "pending"),
+        *("+49 30 1234567", "0151-2345678", "0800/123456", "TX 75001", "10115 Berlin", "BS1 4AA"),
+    ],
+)
+def test_a_bare_number_that_is_something_else_is_no_invoice_number(value: str) -> None:
+    assert "invoice_number" not in handler.extract(document(f"Invoice\nNumber    {value}")).fields
+
+
+def test_a_bare_number_far_from_the_title_or_in_a_list_of_items_is_no_invoice_number() -> None:
+    far = "Invoice\n" + "some words\n" * 8 + "Number    A-17"
+    items = "Invoice\nNo.    17    Description    Price"
+    assert "invoice_number" not in handler.extract(document(far)).fields
+    assert "invoice_number" not in handler.extract(document(items)).fields
+
+
+@pytest.mark.parametrize("label", ["Customer", "Kunde", "Client", "Klant", "Cliente"])
+def test_a_buyer_in_the_column_beside_its_label_is_found(label: str) -> None:
+    layout = pages.LISTED_INVOICE.replace("Customer  ", f"{label:10}")
+    assert _read(handler.extract(document(layout)))["buyer_name"] == "Lime Tree Pottery Trust"
+
+
+@pytest.mark.parametrize("below", ["Currency    EUR", "            Hill 2", ""])
+def test_a_name_beside_its_label_needs_nothing_but_other_labels_under_the_label(below: str) -> None:
+    layout = f"Invoice\nCustomer    Ida Moor\n{below}"
+    assert _read(handler.extract(document(layout)))["buyer_name"] == "Ida Moor"
+
+
+def test_a_heading_beside_the_buyers_heading_is_no_name() -> None:
+    layout = "Invoice\nCustomer          Building site\nIda Moor          Gate 4\nHill 2            Quay 8"
+    assert _read(handler.extract(document(layout)))["buyer_name"] == "Ida Moor"
+
+
+def test_the_header_of_a_list_of_items_is_no_name() -> None:
+    header = "Service                       Quantity   Unit    Rate"
+    labelled = f"Invoice\nCustomer\n{header}\nLessons      2   hours    40.00"
+    window = f"Ida Moor\n20095 Hamburg\n{header}\n                              10115 Berlin"
+    letterhead = f"Invoice\n{header}"
+    assert "buyer_name" not in handler.extract(document(labelled)).fields
+    assert "buyer_name" not in handler.extract(document(window)).fields
+    assert "seller_name" not in handler.extract(document(letterhead, letterhead)).fields
+
+
+def test_a_company_may_be_called_by_a_word_or_two_of_a_table() -> None:
+    layout = "Unit Rate Ltd                 Invoice\nHill 2\nTotal  10.00"
+    assert _read(handler.extract(document(layout)))["seller_name"] == "Unit Rate Ltd"
+
+
+def test_two_columns_headed_from_and_to_name_seller_and_buyer() -> None:
+    read = _read(handler.extract(document(pages.ROUTED_INVOICE)))
+    assert (read["seller_name"], read["buyer_name"]) == ("Ahornweg Druckerei UG", "Stadtbücherei Neuwiese")
+
+
+@pytest.mark.parametrize(
+    "heads", [("From", "To"), ("Von:", "An:"), ("De", "À"), ("Van", "Aan"), ("Da", "A"), ("De", "Para")]
+)
+def test_the_columns_are_headed_in_any_of_six_languages(heads: tuple[str, str]) -> None:
+    columns = (heads, ("Ida Moor", "Theo Fels"), ("Hill 2", "Quay 8"))
+    layout = "Rechnung\n" + "\n".join(f"{left:30}{right}" for left, right in columns)
+    read = _read(handler.extract(document(layout)))
+    assert (read["seller_name"], read["buyer_name"]) == ("Ida Moor", "Theo Fels")
+
+
+def test_a_word_far_below_another_does_not_head_the_receivers_address() -> None:
+    layout = "Rechnung\nVon\nIda Moor\n" + "wie besprochen.\n" * 14 + "An\nTheo Fels"
+    assert "buyer_name" not in handler.extract(document(layout)).fields
+
+
+def test_a_word_that_heads_an_address_is_never_a_name_itself() -> None:
+    layout = "Rechnung\nKunde\nVon\nHill 2\n20095 Hamburg"
+    assert "buyer_name" not in handler.extract(document(layout)).fields

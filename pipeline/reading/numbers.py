@@ -1,0 +1,112 @@
+"""The number of an invoice: what a full label announces, else what stands beside a bare "No." near the title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.reading import amounts, dates
+from pipeline.reading.labels import Kind, Label
+from pipeline.reading.names import POSTAL
+from pipeline.reading.rows import Row, fold
+from pipeline.reading.tables import has_item_word
+
+_NUMBER = re.compile(r"[ :.#°º-]{0,160}((?:[A-Za-z]{1,4} )?[A-Za-z0-9][A-Za-z0-9/_.-]{0,38}[A-Za-z0-9]|\d)(?![\w/-])")
+_BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º]|#)\.? ?[:.]?(?= |$)")
+_PHONE = re.compile(r"[+(][\d ()/.-]{6,}|0\d{1,5}[ /-]\d[\d /-]{4,}|\d{3}[ .-]\d{3}[ .-]\d{4}")
+TITLE_ROWS = 6  # a bare label further below the title than this is the number of something else
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNumber:
+    """A number as printed, its row, and how far it is to be trusted (0 to 1)."""
+
+    value: str
+    row: Row
+    confidence: float
+
+
+def find_number(rows: Sequence[Row]) -> FoundNumber | None:
+    """The invoice number; of several the best labelled, then the first. None if none is printed."""
+    found = [each for place in range(len(rows)) for each in _labelled(rows, place)]
+    return max(found or _bare(rows), key=lambda each: each.confidence, default=None)
+
+
+def _labelled(rows: Sequence[Row], place: int) -> Iterator[FoundNumber]:
+    """The numbers that the labels of a row announce; "Invoice" alone announces less than "Invoice number"."""
+    row = rows[place]
+    for label in row.labels:
+        if label.kind is Kind.TITLE and (value := _right(row, label)):
+            yield FoundNumber(value, row, 0.6)
+        elif label.kind is Kind.NUMBER:
+            if value := _right(row, label):
+                yield FoundNumber(value, row, 0.9)
+            elif below := _below(rows, place, label):
+                yield below
+
+
+def _right(row: Row, label: Label) -> str | None:
+    """The number after a label. After a mere title it must look like one: three digits, close by."""
+    rest = row.text[label.end :]
+    match = _NUMBER.match(rest if label.kind is Kind.NUMBER else rest[:60])
+    return _as_number(match[1], title=label.kind is Kind.TITLE) if match else None
+
+
+def _below(rows: Sequence[Row], place: int, label: Label) -> FoundNumber | None:
+    for under in rows[place + 1 : place + 3]:
+        cell = under.under(label) if under.page == rows[place].page else None
+        if cell and (value := _as_number(cell.text, title=False)):
+            return FoundNumber(value, under, 0.8)
+    return None
+
+
+def _as_number(text: str, *, title: bool) -> str | None:
+    text = text.strip(" .,:;#-/")
+    digits = sum(sign.isdigit() for sign in text)
+    if not digits or len(text) > 40 or text.count(" ") > 1 or (title and digits < 3):
+        return None
+    if any(date.end - date.start >= len(text) - 1 for date in dates.find_dates(fold(text))):
+        return None
+    return text.lstrip("#")
+
+
+def _bare(rows: Sequence[Row]) -> Iterator[FoundNumber]:
+    """The numbers beside a label that says no more than "Number", in a row just below or beside the title."""
+    titles = [(place, row.page) for place, row in enumerate(rows) if _is_title(row)]
+    for place, row in enumerate(rows):
+        if has_item_word(row) or not any(
+            page == row.page and -1 <= place - title <= TITLE_ROWS for title, page in titles
+        ):
+            continue
+        value = _beside(row)
+        if value:
+            yield FoundNumber(value, row, 0.65)
+
+
+def _is_title(row: Row) -> bool:
+    """Whether a cell of a row is nothing but the word for an invoice."""
+    return any(
+        label.kind is Kind.TITLE and (label.start, label.end) == (cell.start, cell.end)
+        for label in row.labels
+        for cell in row.cells
+    )
+
+
+def _beside(row: Row) -> str | None:
+    """The value behind a bare label that opens a cell: in the rest of the cell, else in the next one."""
+    for position, cell in enumerate(row.cells):
+        label = _BARE.match(row.folded[cell.start : cell.end])
+        if label is None:
+            continue
+        following = row.cells[position + 1].text if position + 1 < len(row.cells) else ""
+        printed = cell.text[label.end() :].strip() or following
+        value = _as_number(printed, title=False) if _NUMBER.fullmatch(printed) else None
+        return value if value and not _other_figure(printed) else None
+    return None
+
+
+def _other_figure(text: str) -> bool:
+    """Whether a figure is money, a telephone number or a postcode rather than the number of a document."""
+    money = any(each.cents or each.currency for each in amounts.find_amounts(text))
+    return money or _PHONE.fullmatch(text.strip()) is not None or POSTAL.search(text) is not None

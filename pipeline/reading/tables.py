@@ -1,0 +1,32 @@
+"""The header row of a list of items: known by the words for quantities, units, prices and descriptions in it."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.reading.rows import Row
+
+_WORDS = re.compile(
+    r"\b(?:qty|quantity|unit|price|rate|description|item|menge|anzahl|preis|einzelpreis|beschreibung|bezeichnung"
+    r"|artikel"
+    r"|pos|qte|quantite|prix|designation|aantal|prijs|omschrijving|cantidad|precio|descripcion|quantita|prezzo"
+    r"|descrizione)\b"
+)
+_FIGURES = re.compile(
+    r"\b(?:units?|hours|rates?|amount|total|einheit|stunden|gesamt(?:preis)?|betrag|stuckpreis|unite|montant|eenheid"
+    r"|bedrag|totaal|unidad|importe|unita|importo|totale|vat|mwst|ust|tva|btw|iva)\b"
+)
+HEADINGS = 3  # different ones in a row; a company may carry one or two in its name
+
+
+def has_item_word(row: Row) -> bool:
+    """Whether a row has any word that heads a column of items."""
+    return _WORDS.search(row.folded) is not None
+
+
+def is_header(row: Row) -> bool:
+    """Whether a row heads a list of items: several such words over columns, one of them a quantity or a price."""
+    if len(row.cells) < 2 or not has_item_word(row):
+        return False
+    words = {match[0] for pattern in (_WORDS, _FIGURES) for match in pattern.finditer(row.folded)}
+    return len(words) >= HEADINGS
