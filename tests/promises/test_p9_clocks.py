@@ -31,6 +31,7 @@ BOUND: dict[str, set[str]] = {
     "complete": TOKEN | USAGE | {"reason", "pages_done", "result"},
     "enqueue": NEW_TASK,
     "fail": TOKEN | USAGE | {field.name for field in fields(Decision)} | {"reason", "error", "page_no"},
+    "held": {"worker"},
     "late_finish": TOKEN,
     "live": set(),
     "outcome": TOKEN,
