@@ -196,6 +196,8 @@ STATEMENTS: dict[str, Callable[[Explained], Act]] = {
     "state": lambda explained: partial(explained.queue.state, _a_task(explained, "succeeded")),
     "has live tasks": lambda explained: explained.queue.has_live_tasks,
     "rates": lambda explained: partial(explained.queue.rates, "auto"),
+    "held": lambda explained: partial(explained.queue.held, "worker-1"),
+    "calibrate": lambda explained: explained.queue.calibrate,
     "promote": lambda explained: explained.queue.promote,
     "sweep": _sweep,
     "idle sweep": _idle_sweep,

@@ -13,7 +13,13 @@ WITH recent AS (
         ORDER BY task_id DESC, attempt_no DESC
         LIMIT 10000
     ) AS attempts
-    JOIN tasks ON tasks.task_id = attempts.task_id
+    -- LATERAL with a limit: 10,000 look-ups, whatever the number of tasks; a plain join would read them all.
+    CROSS JOIN LATERAL (
+        SELECT handler, ocr_page_count
+        FROM tasks
+        WHERE tasks.task_id = attempts.task_id
+        LIMIT 1
+    ) AS tasks
 )
 INSERT INTO lease_rates (handler, source, seconds_per_page, samples, calibrated_at)
 SELECT
