@@ -34,6 +34,7 @@ from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.results import Results
 from pipeline.worker.attempt import Pace
+from pipeline.worker.hands import Hands
 from pipeline.worker.inspector import Inspector
 from pipeline.worker.process import CHILD_MODULE, ChildProcess
 from pipeline.worker.slot import Slot, SlotSettings, Until
@@ -133,6 +134,7 @@ class App:
         bell = Bell()
         sweeper = self.sweeper(bell)
         suspect_lane = threading.Lock()
+        hands = Hands()
         slot_settings = SlotSettings(
             worker=self.settings.worker,
             pace=Pace(
@@ -155,6 +157,7 @@ class App:
                     worker_id=self.worker_id,
                     settings=slot_settings,
                     suspect_lane=suspect_lane,
+                    hands=hands,
                     child=ChildProcess(self.settings.worker, self.child_module),
                 )
                 for _ in range(slots)

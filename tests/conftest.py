@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import URL, Connection, Engine, event, text
@@ -17,6 +18,7 @@ from pipeline.config import DatabaseSettings
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 from tests import postgres
+from tests.worker.shop import Shop, open_shop
 
 AGING_MS = 600_000
 
@@ -98,3 +100,20 @@ def empty(engine: Engine) -> None:
         connection.execute(
             text("UPDATE sweeper_state SET last_ok_at = now(), braked_at = NULL, graced_at = NULL, swept_by = NULL")
         )
+
+
+@pytest.fixture
+def open_for_business(engine: Engine, database_url: URL, tmp_path: Path) -> Iterator[Callable[..., Shop]]:
+    """Opens a shop with settings of its own on the session's database."""
+    with ExitStack() as stack:
+
+        def build(**config: Mapping[str, Any]) -> Shop:
+            return stack.enter_context(open_shop(tmp_path, database_url, engine, **config))
+
+        yield build
+
+
+@pytest.fixture
+def shop(open_for_business: Callable[..., Shop]) -> Shop:
+    """A shop with quick settings."""
+    return open_for_business()

@@ -123,7 +123,7 @@ class Archive:
             if not _has_size(path, stored.byte_count):
                 temporary.rename(path)
             for folder in (*reversed(folders), self._root):
-                _sync_folder(folder)
+                sync_folder(folder)
 
     @contextmanager
     def _faults_named(self, path: Path) -> Iterator[None]:
@@ -143,7 +143,7 @@ def _make_folder(folder: Path) -> None:
     except FileExistsError:
         return
     folder.chmod(_FOLDER_MODE)  # whatever the umask
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
 def _write_all(copy: BinaryIO, chunk: bytes) -> None:
@@ -160,7 +160,8 @@ def _has_size(path: Path, byte_count: int) -> bool:
         return False
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to disk. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -15,6 +15,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from pipeline.documents.archive import sync_folder
 from pipeline.documents.opening import opened
 
 _NO_LINKS = (errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
@@ -54,15 +55,6 @@ def is_already(source: Path, target: Path) -> bool:
 def let_go(source: Path) -> None:
     """Give up the old name; no fault if it is gone."""
     source.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _reserve(target: Path, mark: str) -> bool:

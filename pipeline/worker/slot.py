@@ -61,6 +61,7 @@ class Slot:
         worker_id: str,
         settings: SlotSettings,
         suspect_lane: threading.Lock,
+        hands: Hands,
         child: ChildProcess,
     ) -> None:
         self._queue = queue
@@ -73,7 +74,7 @@ class Slot:
         self._settings = settings
         self._suspect_lane = suspect_lane
         self._child = child
-        self.hands = Hands()
+        self._hands = hands
 
     def run(self, stopping: Stopping) -> None:
         """Claim and work until it drains, or there is nothing left if so asked."""
@@ -88,7 +89,7 @@ class Slot:
                 self._bell.wait(rings, wait)
         finally:
             self._child.kill()
-            self.hands.leave(self._queue, self._worker_id)
+            self._hands.leave(self._queue, self._worker_id)
 
     def _serve_one(self, stopping: Stopping) -> bool:
         """Whether there was a task."""
@@ -118,7 +119,7 @@ class Slot:
                 try:
                     self._work(claim, asked_at, stopping)
                 finally:
-                    self.hands.done(claim)
+                    self._hands.done(claim)
             return bool(claims)
         finally:
             if has_lane:
@@ -133,7 +134,7 @@ class Slot:
             asked_at = boottime()
             return self._queue.claim(self._worker_id, suspects=has_lane)
 
-        return self.hands.claim(self._queue, self._worker_id, ask), asked_at
+        return self._hands.claim(self._queue, self._worker_id, ask), asked_at
 
     def _work(self, claim: Claim, asked_at: float, stopping: Stopping) -> None:
         attempt = Attempt(

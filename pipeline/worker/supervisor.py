@@ -15,7 +15,6 @@ from types import FrameType
 
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener
-from pipeline.worker.hands import Hands
 from pipeline.worker.slot import Slot
 from pipeline.worker.stopping import Stopping
 
@@ -41,9 +40,6 @@ class Supervisor:
         companions: Sequence[Callable[[threading.Event], None]] = (),
     ) -> None:
         self._slots = slots
-        hands = Hands()
-        for slot in slots:
-            slot.hands = hands
         self._sweeper = sweeper
         self._listener = listener
         self._bell = bell
