@@ -82,7 +82,8 @@ def print_rows(rows: Sequence[Row], columns: Sequence[str], output: str) -> None
 def table(rows: Sequence[Row], columns: Sequence[str], *, terminal: bool | None = None) -> str:
     """A table: as wide as the terminal, its cells wrapped; or as wide as it wants to be. Ends in a newline."""
     on_terminal = sys.stdout.isatty() if terminal is None else terminal
-    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold" if on_terminal else "")
+    header_style = "bold" if on_terminal else ""
+    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style=header_style)
     for column in columns:
         numeric = all(isinstance(row[column], int | float | Decimal) for row in rows if row[column] is not None)
         has_values = any(row[column] is not None for row in rows)
