@@ -2,11 +2,15 @@
 
 Full text finds words. It does not find 0042 in INV-2026-0042, so every token of the query with a digit is also looked
 up, normalised, inside the page's identifiers. Both ways have a GIN index. Only the newest task of a document counts.
+
+Digits stand inside many numbers by accident, so a hit ranks by where it stands: a whole identifier before the end of
+one, its end (a running number) before its beginning, and anywhere else last. Words come after numbers.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,15 +26,17 @@ SHORTEST_NUMBER = 3
 MOST_NUMBERS = 8
 _TOKEN = re.compile(r"\S+")
 _SPACE = re.compile(r"\s+")
+WHOLE, END, START, INSIDE, ABSENT = range(5)
 
-# <numbers> is replaced by one LIKE for each number: an array of patterns would not use the index.
+# <numbers> is replaced by one LIKE for each number: an array of patterns would not use the index. <distance> is how far
+# the page's identifiers are from being the numbers; it is NULL for a page found by words, and so sorts last.
 # left(…, 100000) is what pages.search was built from.
 _SEARCH = """
     WITH by_words AS MATERIALIZED (
         SELECT
             pages.task_id,
             pages.page_no,
-            2 AS tier,
+            CAST(NULL AS integer) AS distance,
             ts_rank_cd(pages.search, websearch_to_tsquery('simple', :query)) AS rank
         FROM pages
         WHERE pages.search @@ websearch_to_tsquery('simple', :query)
@@ -39,13 +45,14 @@ _SEARCH = """
         SELECT
             pages.task_id,
             pages.page_no,
-            CASE WHEN strpos(' ' || pages.identifiers || ' ', ' ' || :number_0 || ' ') > 0 THEN 0 ELSE 1 END AS tier,
+            <distance> AS distance,
             1.0 AS rank
         FROM pages
+        CROSS JOIN LATERAL (SELECT ' ' || pages.identifiers || ' ' AS spaced) AS all_of_it
         WHERE <numbers>
     ),
     hits AS MATERIALIZED (
-        SELECT task_id, page_no, min(tier) AS tier, max(rank) AS rank
+        SELECT task_id, page_no, min(distance) AS distance, max(rank) AS rank
         FROM (SELECT * FROM by_words UNION ALL SELECT * FROM by_numbers) AS found
         GROUP BY task_id, page_no
     ),
@@ -69,7 +76,7 @@ _SEARCH = """
                 CAST(:type AS text) IS NULL
                 OR COALESCE(accepted.result ->> 'document_type', NULLIF(tasks.handler, 'auto')) = :type
             )
-        ORDER BY hits.tier, hits.rank DESC, documents.document_id DESC, hits.page_no
+        ORDER BY hits.distance, hits.rank DESC, documents.document_id DESC, hits.page_no
         LIMIT CAST(:limit AS bigint)
     )
     SELECT
@@ -77,9 +84,9 @@ _SEARCH = """
         best.name,
         best.document_type,
         best.page_no,
-        best.tier,
-        CASE WHEN best.tier < 2 THEN pages.text END AS text,
-        CASE WHEN best.tier = 2 THEN ts_headline(
+        best.distance,
+        CASE WHEN best.distance IS NOT NULL THEN pages.text END AS text,
+        CASE WHEN best.distance IS NULL THEN ts_headline(
             'simple',
             left(pages.text, 100000),
             websearch_to_tsquery('simple', :query),
@@ -87,8 +94,15 @@ _SEARCH = """
         ) END AS headline
     FROM best
     JOIN pages ON pages.task_id = best.task_id AND pages.page_no = best.page_no
-    ORDER BY best.tier, best.rank DESC, best.document_id DESC, best.page_no
+    ORDER BY best.distance, best.rank DESC, best.document_id DESC, best.page_no
 """
+_DISTANCE = f"""CASE
+    WHEN strpos(spaced, ' ' || :number_<place> || ' ') > 0 THEN {WHOLE}
+    WHEN strpos(spaced, :number_<place> || ' ') > 0 THEN {END}
+    WHEN strpos(spaced, ' ' || :number_<place>) > 0 THEN {START}
+    WHEN strpos(spaced, :number_<place>) > 0 THEN {INSIDE}
+    ELSE {ABSENT}
+END"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +121,7 @@ class Query:
 
 def parse(words: str) -> Query:
     """Read a query as typed. Raises UsageProblem for one that is empty or only excludes."""
+    words = unicodedata.normalize("NFC", words)  # as pages are stored, whatever the keyboard sent
     tokens = _TOKEN.findall(words)
     if all(token.startswith("-") for token in tokens) or "\x00" in words:
         raise UsageProblem("say what to look for, e.g. doclease search 'acme 2026-0042'")
@@ -126,7 +141,7 @@ def parse(words: str) -> Query:
 def search(
     engine: Engine, words: str, *, document_type: str | None = None, limit: int = 50
 ) -> Sequence[Mapping[str, Any]]:
-    """The best pages: whole numbers first, then parts of numbers, then words by rank. Raises UsageProblem."""
+    """The best pages: by numbers, the nearest to whole ones first, then by words. Raises UsageProblem."""
     query = parse(words)
     statement, values = compiled(query)
     with engine.connect() as connection:
@@ -140,31 +155,58 @@ def compiled(query: Query) -> tuple[TextClause, dict[str, Any]]:
     clause = f"({(' OR ' if query.any_number else ' AND ').join(likes)})" if likes else "false"
     if likes and query.rest:
         clause += " AND pages.search @@ websearch_to_tsquery('simple', :rest)"
-    values: dict[str, Any] = {"query": query.words, "number_0": query.numbers[0] if query.numbers else ""}
-    values |= {f"pattern_{place}": f"%{number}%" for place, number in enumerate(query.numbers)}
+    values: dict[str, Any] = {"query": query.words}
+    for place, number in enumerate(query.numbers):
+        values |= {f"pattern_{place}": f"%{number}%", f"number_{place}": number}
     if likes and query.rest:
         values["rest"] = query.rest
-    return text(_SEARCH.replace("<numbers>", clause)), values
+    return text(_SEARCH.replace("<numbers>", clause).replace("<distance>", _distance(query))), values
+
+
+def _distance(query: Query) -> str:
+    """SQL for how far a page is from the query's numbers: from the nearest if one is enough, else from all together."""
+    each = [_DISTANCE.replace("<place>", str(place)) for place in range(len(query.numbers))]
+    if not each:
+        return "0"
+    return f"LEAST({', '.join(each)})" if query.any_number else " + ".join(each)
 
 
 def _hit(row: dict[str, Any], query: Query) -> dict[str, Any]:
-    page_text, headline, tier = row.pop("text"), row.pop("headline"), row.pop("tier")
+    page_text, headline, distance = row.pop("text"), row.pop("headline"), row.pop("distance")
+    by_words = distance is None
     return {
         **row,
-        "found_by": "words" if tier == 2 else "number",
-        "snippet": _fold(headline) if tier == 2 else around(page_text, query.numbers),
+        "found_by": "words" if by_words else "number",
+        "snippet": _fold(headline) if by_words else around(page_text, query.numbers),
     }
 
 
 def around(page_text: str, numbers: Sequence[str]) -> str:
-    """The text around the first token that holds one of the numbers, the token marked, white space folded."""
+    """The text around the token that is nearest to one of the numbers, that token marked, white space folded."""
+    best, nearest = None, ABSENT
     for token in _TOKEN.finditer(page_text):
         found = identifier(token[0])
-        if any(number in found for number in numbers):
-            side = max(0, (SNIPPET_CHARACTERS - len(token[0])) // 2)
-            before = page_text[max(0, token.start() - side) : token.start()]
-            return _fold(f"{before}«{token[0]}»{page_text[token.end() : token.end() + side]}")
-    return _fold(page_text[:SNIPPET_CHARACTERS])
+        away = min(distance(found, number) for number in numbers)
+        if away < nearest:
+            best, nearest = token, away
+        if nearest == WHOLE:
+            break
+    if best is None:
+        return _fold(page_text[:SNIPPET_CHARACTERS])
+    side = max(0, (SNIPPET_CHARACTERS - len(best[0])) // 2)
+    before = page_text[max(0, best.start() - side) : best.start()]
+    return _fold(f"{before}«{best[0]}»{page_text[best.end() : best.end() + side]}")
+
+
+def distance(found: str, number: str) -> int:
+    """How far an identifier is from being the number: WHOLE, END, START, INSIDE or ABSENT."""
+    if found == number:
+        return WHOLE
+    if found.endswith(number):
+        return END
+    if found.startswith(number):
+        return START
+    return INSIDE if number in found else ABSENT
 
 
 def _fold(words: str) -> str:

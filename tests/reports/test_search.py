@@ -60,6 +60,38 @@ def test_whole_numbers_come_before_parts_and_parts_before_words(engine: Engine, 
     assert found(engine, "nine")[0][0] == "often"
 
 
+def test_a_number_that_ends_in_the_digits_comes_before_one_that_merely_holds_them(engine: Engine, queue: Queue) -> None:
+    for place in ("HB-2026-0417", "0417-A", "404178", "Ref 0417", "no such thing"):
+        finish(engine, queue, [f"The number is {place} here"], name=place)
+    names = [name for name, _, _ in found(engine, "0417")]
+    assert names == ["Ref 0417", "HB-2026-0417", "0417-A", "404178"]
+
+
+def test_all_numbers_of_a_query_count_for_the_rank(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, ["4711 of 9908157"], name="one whole, one inside")
+    finish(engine, queue, ["4711 of 2026-0815"], name="one whole, one at the end")
+    assert [hit[0] for hit in found(engine, "4711 0815")] == ["one whole, one at the end", "one whole, one inside"]
+    finish(engine, queue, ["550815999"], name="one inside, one absent")
+    for words in ("4711 or 0815", "0815 or 4711"):
+        assert found(engine, words)[-1][0] == "one inside, one absent"
+
+
+def test_the_snippet_shows_the_best_hit_of_the_page(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, ["account 404178 " + "word " * 60 + "invoice HB-2026-0417"])
+    (hit,) = search.search(engine, "0417")
+    assert "«HB-2026-0417»" in hit["snippet"]
+    assert "«404178»" not in hit["snippet"]
+
+
+@given(st.text("0a", max_size=4), st.text("0a", min_size=1, max_size=3))
+def test_the_nearer_a_number_the_smaller_its_distance(found: str, number: str) -> None:
+    away = search.distance(found, number)
+    assert (away == search.WHOLE) == (found == number)
+    assert (away == search.ABSENT) == (number not in found)
+    assert (away <= search.END) == found.endswith(number)
+    assert (away == search.START) == (found.startswith(number) and not found.endswith(number))
+
+
 def test_the_snippet_shows_the_hit(engine: Engine, queue: Queue) -> None:
     finish(engine, queue, ["start " * 200 + "the  number\nRE-2026-0042 is here " + "end " * 200])
     (hit,) = search.search(engine, "0042")
