@@ -35,10 +35,12 @@ WRITERS: Mapping[str, Callable[[Iterable[Row], Sequence[str], TextIO], int]] = {
 def export(ctx: click.Context, what: str, output: str, target: Path | None) -> None:
     """Write all rows of a view as CSV or as a JSON object a line, in UTF-8. Made for millions of rows.
 
-    A CSV cell that a spreadsheet would run as a formula gets a leading apostrophe.
+    A CSV cell that a spreadsheet would run as a formula gets a leading apostrophe. Columns of JSON (fields, checks) are
+    in jsonl only.
     """
     with app_of(ctx) as app, exports.stream(app.engine, what) as rows, _opened(target) as file:
-        count = WRITERS[output](rows.rows, rows.columns, file)
+        columns = rows.flat_columns if output == "csv" else rows.columns
+        count = WRITERS[output](rows.rows, columns, file)
     if target is not None:
         click.echo(f"{count} rows of {what} are in {target}", err=True)
 

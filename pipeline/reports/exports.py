@@ -16,6 +16,8 @@ EXPORTS: Mapping[str, str] = {
     "pages": "SELECT * FROM pages_v ORDER BY task_id, page_no",
     "attempts": "SELECT * FROM attempts_v ORDER BY task_id, attempt_no",
 }
+# Columns that hold JSON: a table has no place for them.
+NESTED = frozenset({"fields", "checks"})
 FETCH_ROWS = 200
 
 
@@ -25,6 +27,11 @@ class Stream:
 
     columns: Sequence[str]
     rows: Iterator[Mapping[str, Any]]
+
+    @property
+    def flat_columns(self) -> Sequence[str]:
+        """The columns that a table has a place for."""
+        return [column for column in self.columns if column not in NESTED]
 
 
 @contextmanager

@@ -32,7 +32,18 @@ def test_a_formula_in_an_invoice_stays_text(doclease: Doclease, engine: Engine, 
     assert row["name"] == "'@sum.pdf"
     assert row["seller_name"] == '\'=HYPERLINK("http://x")'
     assert (row["total_gross"], row["issue_date"]) == ("-119.00", "2026-05-01")
-    assert json.loads(row["fields"])["total_gross"][0]["value"] == "-119.00"
+
+
+@pytest.mark.parametrize(("what", "document_type"), [("invoices", "invoice"), ("contracts", "contract")])
+def test_json_columns_are_for_json_and_all_others_for_tables(
+    doclease: Doclease, engine: Engine, queue: Queue, what: str, document_type: str
+) -> None:
+    fields = {"title": [value("Agreement")]}
+    finish(engine, queue, ["one"], document_type=document_type, fields=fields, checks={"adds_up": True})
+    (whole,) = map(json.loads, doclease("export", what, "--format", "jsonl").stdout.splitlines())
+    assert (whole["fields"]["title"][0]["value"], whole["checks"]) == ("Agreement", {"adds_up": True})
+    (row,) = csv.DictReader(doclease("export", what).stdout.splitlines())
+    assert list(row) == [column for column in whole if column not in ("fields", "checks")]
 
 
 def test_json_lines_keep_every_character(doclease: Doclease, engine: Engine, queue: Queue, tmp_path: Path) -> None:
