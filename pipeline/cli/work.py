@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 import threading
@@ -51,6 +52,7 @@ def watch(ctx: click.Context, once: bool) -> None:
         if once:
             watcher.run_once()
             return
+        _tell_what_happens()
         click.echo(f"watching {app.settings.inbox_path}", err=True)
         watcher.run(_stop_at_signal())
     ctx.exit(INTERRUPTED)
@@ -76,6 +78,7 @@ def sweep(ctx: click.Context, once: bool) -> None:
 
 
 def _supervise(ctx: click.Context, app: App, slots: int | None, until: Until, watch: object = None) -> None:
+    _tell_what_happens()
     count = slots or app.settings.worker.slots
     companions = [watch] if callable(watch) else []
     where = f", watching {app.settings.inbox_path}" if companions else ""
@@ -83,6 +86,13 @@ def _supervise(ctx: click.Context, app: App, slots: int | None, until: Until, wa
     if app.supervisor(count, until=until, companions=companions).run():
         click.echo("drained: nothing is left in hand", err=True)
         ctx.exit(INTERRUPTED)
+
+
+def _tell_what_happens() -> None:
+    """A line for each document, also without -v: who starts a worker wants to see it work."""
+    logger = logging.getLogger("pipeline")
+    if logger.getEffectiveLevel() > logging.INFO:
+        logger.setLevel(logging.INFO)
 
 
 def _stop_at_signal() -> threading.Event:

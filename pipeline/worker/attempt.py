@@ -79,6 +79,7 @@ class Attempt:
         self._pace = pace
         self._stopping = stopping
         self._page_count = max(claim.page_count, 1)
+        self._name = ""
         self._stored = 0
         self._unsaved: list[Page] = []
         self._saved_at = self._step_at = self._began_at = boottime()
@@ -140,7 +141,10 @@ class Attempt:
                 Reason.IO_ERROR,
                 f"its bytes are not in the store at {path}; every worker must see the same data_dir",
             )
+        self._name = material.name
         self._stored = len(material.stored)
+        if self._stored:
+            logger.info("task %d: attempt %d goes on at page %d of %s", *self._ids(), self._stored + 1, self._name)
         job = Job(
             path=path,
             name=material.name,
@@ -276,6 +280,11 @@ class Attempt:
             if self._database.insist(lambda: self._queue.outcome(self._claim)) is not Outcome.SUCCEEDED:
                 raise
             # The commit had arrived; only its answer was lost.
+        kind, pages = result["document_type"], self._stored + len(self._unsaved)
+        seconds = boottime() - self._began_at
+        logger.info(
+            "task %d: read %s in %.1f s: %s, %d pages, %s", self._ids()[0], self._name, seconds, kind, pages, reason
+        )
 
     def _close(self, fault: Fault, reason: Reason, error: str, peak_rss_bytes: int = 0) -> None:
         """End an attempt that did not succeed. What is finished is stored first."""

@@ -1,0 +1,57 @@
+"""The demo shows what it says: a contract lost in the middle, finished by another worker at the next page."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.trials.demo import CONTRACT, Demo, Outcome, Progress
+
+SAMPLES = Path(__file__).parents[2] / "sample_docs"
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    """One demo for all tests: it starts a server, a watcher and two workers, and kills one."""
+    said: list[str] = []
+    shown: list[Progress] = []
+    with tempfile.TemporaryDirectory(prefix="doclease-tests-") as folder:
+        Path(folder).chmod(0o755)
+        done = Demo(said.append, shown.append).run(Path(folder) / "demo")
+    assert any("SIGKILL" in line for line in said)
+    assert shown[-1].ended == shown[-1].documents > 0
+    return done
+
+
+@pytest.mark.slow
+def test_the_contract_is_lost_in_the_middle_and_finished_at_the_next_page(outcome: Outcome) -> None:
+    assert outcome.is_as_promised
+    (row,) = outcome.recoveries
+    assert row["name"] == CONTRACT
+    assert 0 < row["lost_at_page"] < 200
+    assert row["resumed_at_page"] == row["lost_at_page"] + 1
+
+
+@pytest.mark.slow
+def test_every_sample_ends_as_expected_and_in_its_place(outcome: Outcome) -> None:
+    expected = json.loads((SAMPLES / "expected.json").read_text(encoding="utf-8"))["documents"]
+    reasons = {row["name"]: row["reason"] for row in outcome.documents}
+    for name, entry in expected.items():
+        if name in reasons:
+            assert reasons[name] in (entry["reason"], "ok"), name
+    assert len(outcome.documents) == len(expected) - 1  # one file comes twice
+    assert len([place for place in outcome.places if not place.endswith(".error.txt")]) == len(expected)
+    assert len([place for place in outcome.places if place.startswith("processed/duplicates/")]) == 1
+    assert {row["invoice_number"] for row in outcome.invoices} >= {"HB-2026-0417", "RE-2026-00731"}
+
+
+@pytest.mark.slow
+def test_a_demo_without_a_recovery_is_not_as_promised(outcome: Outcome) -> None:
+    assert not replace(outcome, recoveries=[]).is_as_promised
+    (row,) = outcome.recoveries
+    assert not replace(outcome, recoveries=[{**row, "resumed_at_page": 1}]).is_as_promised
+    assert not replace(outcome, recoveries=[{**row, "resumed_outcome": "failed"}]).is_as_promised
