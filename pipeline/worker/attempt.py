@@ -219,7 +219,7 @@ class Attempt:
         if self._is_busy() and self._extensions < self._pace.busy_extensions:
             if self._database.attempt(self._checkpoint):
                 self._extensions += 1
-        elif self._lease.is_over:
+        elif self._lease.is_ending:
             self._end_step(f"made no progress within its lease of {self._claim.lease_seconds:g} s")
 
     def _is_busy(self) -> bool:

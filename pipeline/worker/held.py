@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 
+LAST_WORD_SECONDS = 1.0
+
 
 def boottime() -> float:
     """Seconds on a clock that never jumps and counts suspended time, where the system has one."""
@@ -34,6 +36,11 @@ class HeldLease:
     def is_running_out(self) -> bool:
         """Whether less than a third of it is left."""
         return self.left < self._seconds / 3
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether what needs more time must end now, so that its end is told before a sweep finds the lease expired."""
+        return self.left < min(LAST_WORD_SECONDS, self._seconds / 5)
 
     @property
     def is_over(self) -> bool:

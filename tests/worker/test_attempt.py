@@ -78,7 +78,7 @@ def test_a_page_that_kills_twice_is_skipped_and_named(shop: Shop, order: str, sa
 def test_a_hung_page_is_killed_as_stalled_and_a_spinning_one_as_timeout_after_its_extensions(
     open_for_business: Callable[..., Shop],
 ) -> None:
-    shop = open_for_business(lease={"base_seconds": 1.5, "busy_extensions": 1})
+    shop = open_for_business(lease={"base_seconds": 3, "busy_extensions": 1})
     hung, busy = shop.take(pages(3, p2="sleep 6000")), shop.take(pages(3, p2="spin forever"))
     shop.work(slots=2)
     assert shop.outcomes(hung) == [("crashed", "stalled"), ("crashed", "stalled"), ("succeeded", "ok_with_gaps")]
