@@ -1,4 +1,4 @@
-"""What to do with an attempt that did not succeed: a pure decision, acted on by Queue.fail and Queue.release.
+"""What to do with an attempt that did not succeed: a pure decision, acted on by Queue.fail.
 
 A document's failures, its crashes and the times it was given back are counted apart, so that no deploy ever uses up a
 document's retries and no crash loop hides behind a refund.
@@ -21,6 +21,7 @@ class Fault(enum.Enum):
     TRANSIENT = "transient"  # another attempt may
     CRASH = "crash"  # it took its child down
     RELEASE = "release"  # the worker was stopped
+    PAUSE = "pause"  # its time was up, but it came on
     CANCEL = "cancel"  # somebody asked
 
 
@@ -76,6 +77,9 @@ def decide(fault: Fault, counts: Counts, limits: Limits, *, jitter: float) -> De
             return _after_crash(counts.crashes + 1, limits, jitter)
         case Fault.RELEASE:
             return _after_release(counts.releases + 1, limits)
+        case Fault.PAUSE:
+            # No bound: every such attempt finished a page, and pages are finite.
+            return Decision(Status.ENQUEUED, Outcome.RELEASED)
 
 
 def _after_failure(failures: int, limits: Limits, jitter: float) -> Decision:

@@ -29,7 +29,7 @@ from pipeline.results import Material, Results, checked_result
 from pipeline.work import Job
 from pipeline.worker.ends import End
 from pipeline.worker.frames import BrokenFrame, Frame, job_frame, page_count_of, page_of, usage_of
-from pipeline.worker.held import HeldLease, boottime
+from pipeline.worker.held import LAST_WORD_SECONDS, HeldLease, boottime
 from pipeline.worker.inspector import known_reason
 from pipeline.worker.patience import Patience, first_line
 from pipeline.worker.process import ChildDied, ChildProcess, Death
@@ -37,6 +37,7 @@ from pipeline.worker.stopping import Stopping
 
 PATIENCE_SECONDS = 0.2  # how long the parent waits for the child before it looks after the lease
 BUSY_SHARE = 0.05  # a child that used this share of the time it had is working, also on a crowded machine
+SHORTEST_LOOK_SECONDS = 0.5  # over less, what the system counts in ticks says nothing
 DELIVERED = (Reason.OK, Reason.OK_WITH_GAPS, Reason.EMPTY_TEXT)
 
 logger = logging.getLogger(__name__)
@@ -85,6 +86,7 @@ class Attempt:
         self._saved_at = self._step_at = self._began_at = boottime()
         self._step = "opening"
         self._extensions = 0
+        self._was_busy = True
         self._cpu_at_start = self._cpu_at_grant = child.cpu_seconds()
         self._database = Patience(claim, stopping)
         self._child_is_idle = True
@@ -224,6 +226,8 @@ class Attempt:
 
     def _is_busy(self) -> bool:
         elapsed = boottime() - self._saved_at
+        if elapsed < SHORTEST_LOOK_SECONDS:
+            return self._was_busy
         return self._child.cpu_seconds() - self._cpu_at_grant >= BUSY_SHARE * elapsed
 
     def _end_what_takes_too_long(self) -> None:
@@ -231,10 +235,14 @@ class Attempt:
         if boottime() - self._step_at > allowed:
             key = "page_seconds" if self._step.startswith("page") else "open_seconds"
             self._end_step(f"took longer than worker.{key} ({allowed:g} s)")
-        if boottime() - self._began_at > self._claim.deadline_seconds:
-            self._end_step(
-                f"was under way when the whole attempt passed its limit of {self._claim.deadline_seconds:g} s"
-            )
+        if boottime() - self._began_at > self._claim.deadline_seconds - LAST_WORD_SECONDS:
+            self._end_attempt(f"the whole attempt reached its limit of {self._claim.deadline_seconds:g} s")
+
+    def _end_attempt(self, why: str) -> None:
+        """A document that comes on is given back, uncharged: the next attempt goes on at its next page."""
+        if self._stored + len(self._unsaved) > self._claim.pages_done:
+            raise End(Fault.PAUSE, Reason.TIMEOUT, why)
+        self._end_step(f"was under way when {why}")
 
     def _end_step(self, what: str) -> None:
         reason = Reason.TIMEOUT if self._is_busy() else Reason.STALLED
@@ -254,6 +262,7 @@ class Attempt:
             self._results.write_pages(connection, self._claim, self._unsaved)
         self._lease.renewed(asked_at, answer.lease_seconds)
         self._stored, self._unsaved = done, []
+        self._was_busy = self._is_busy()
         self._saved_at = boottime()
         self._cpu_at_grant = self._child.cpu_seconds()
         if answer.cancel_requested:
@@ -303,7 +312,7 @@ class Attempt:
                 self._claim, decision, reason=reason, error=told, page_no=page_no, usage=self._usage(peak_rss_bytes)
             )
         )
-        level = logging.INFO if fault in (Fault.RELEASE, Fault.CANCEL) else logging.WARNING
+        level = logging.INFO if fault in (Fault.RELEASE, Fault.PAUSE, Fault.CANCEL) else logging.WARNING
         logger.log(level, "task %d ended its attempt %d: %s (%s); now %s", *self._ids(), reason, told, status)
 
     def _lost(self) -> None:

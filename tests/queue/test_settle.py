@@ -45,6 +45,7 @@ def test_each_fault_raises_its_own_counter_by_one(fault: Fault, before: Counts, 
             Fault.TRANSIENT: (1, 0, 0),
             Fault.CRASH: (0, 1, 0),
             Fault.RELEASE: (0, 0, 1),
+            Fault.PAUSE: (0, 0, 0),
             Fault.CANCEL: (0, 0, 0),
         }[fault]
     )
