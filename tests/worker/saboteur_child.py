@@ -117,6 +117,12 @@ def _spin(seconds: str) -> None:
         pass
 
 
+def _be_deaf(seconds: str) -> None:
+    """Hang inside a C function that keeps the interpreter's lock, and ignore SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    ctypes.PyDLL(None).sleep(int(seconds))
+
+
 def _allocate(megabytes: str) -> None:
     held = [b"x" * (1 << 20) for _ in range(int(megabytes))]
     assert held
@@ -190,6 +196,7 @@ def _use_up_cpu(seconds: str) -> None:
 _ORDERS: Mapping[str, Callable[[str], object]] = {
     "sleep": lambda seconds: time.sleep(float(seconds)),
     "spin": _spin,
+    "deaf": _be_deaf,
     "segfault": lambda _: ctypes.string_at(0),
     "abort": lambda _: os.abort(),
     "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
