@@ -27,7 +27,9 @@ START_SECONDS = 60.0
 END_SECONDS = 2.0  # how long a child that closed its pipe may take to end by itself: its exit says more than our signal
 CHILD_MODULE = "pipeline.worker.child"
 MEGABYTE = 1024 * 1024
-NEAR_THE_CAP = 0.8  # a child that dies by a signal with this much of its memory cap used died of memory
+# A child that dies by a signal with this much of its memory cap used died of memory: a buffer that is made twice as
+# long needs room for the old and the new one.
+NEAR_THE_CAP = 0.5
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
