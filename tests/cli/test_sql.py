@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from pipeline.queue.store import Queue
 from tests.cli.conftest import Doclease, rows_of
-from tests.tasks import add_task
 
 
 def test_a_statement_is_answered_as_a_table(doclease: Doclease) -> None:
@@ -39,19 +37,31 @@ def test_no_rows_is_an_answer(doclease: Doclease) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "DELETE FROM documents",
-        "SELECT 1; COMMIT; DELETE FROM documents",
-        "COMMIT; DELETE FROM documents",
-        "SET TRANSACTION READ WRITE; DELETE FROM documents",
-        "WITH gone AS (DELETE FROM tasks RETURNING 1) SELECT * FROM gone",
+        "DELETE FROM reasons",
+        "SELECT 1; COMMIT; DELETE FROM reasons",
+        "COMMIT; DELETE FROM reasons",
+        "SET TRANSACTION READ WRITE; DELETE FROM reasons",
+        "WITH gone AS (DELETE FROM reasons RETURNING 1) SELECT * FROM gone",
+        "DO $$ BEGIN PERFORM set_config('transaction_read_only', 'off', false); DELETE FROM reasons; END $$",
     ],
 )
-def test_no_statement_writes(doclease: Doclease, engine: Engine, queue: Queue, statement: str) -> None:
-    add_task(engine, queue)
+def test_no_statement_writes(doclease: Doclease, engine: Engine, statement: str) -> None:
     result = doclease("sql", statement, exit_code=2)
     assert len(result.stderr.splitlines()) == 1
+    # Nothing refers to these rows, so that only the read-only transaction can have kept them.
     with engine.connect() as connection:
-        assert connection.execute(text("SELECT count(*) FROM documents JOIN tasks USING (document_id)")).scalar() == 1
+        assert connection.execute(text("SELECT count(*) FROM reasons")).scalar_one() > 0
+
+
+def test_several_statements_are_refused_before_the_first_is_run(doclease: Doclease) -> None:
+    assert doclease("sql", "SELECT 1; SELECT 2", exit_code=2).stderr.startswith("error: that is more than one")
+    assert rows_of(doclease("sql", "--format", "json", "SELECT 1 AS one;")) == [{"one": 1}]
+
+
+def test_copy_is_refused_in_a_line(doclease: Doclease) -> None:
+    result = doclease("sql", "COPY reasons TO STDOUT", exit_code=2)
+    assert len(result.stderr.splitlines()) == 1
+    assert "COPY" in result.stderr
 
 
 def test_a_mistake_is_told_in_a_line_with_its_place(doclease: Doclease) -> None:
