@@ -148,7 +148,7 @@ def test_c13_memory_does_not_grow_with_the_pages(open_for_business: Business) ->
     assert peaks[1] < 1.2 * peaks[0]
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 7, 31, 32, 33, 64])
+@pytest.mark.parametrize("step", [1, 3, 31, 32, 64])
 def test_c14_every_marker_stands_on_its_page_whatever_the_step(open_for_business: Business, step: int) -> None:
     shop = open_for_business(lease={"step_pages": step, "checkpoint_seconds": 600})
     task_id = shop.take(pages(32))
