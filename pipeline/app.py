@@ -7,6 +7,7 @@ listener's.
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import socket
 import threading
@@ -25,6 +26,7 @@ from pipeline import database, handling
 from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
 from pipeline.documents.archive import Archive
 from pipeline.embedded.server import EmbeddedServer
+from pipeline.errors import StoreUnavailable
 from pipeline.intake.recipe import Intake
 from pipeline.intake.watcher import Watcher
 from pipeline.queue.lease import LeasePolicy
@@ -39,6 +41,10 @@ from pipeline.worker.inspector import Inspector
 from pipeline.worker.process import CHILD_MODULE, ChildProcess
 from pipeline.worker.slot import Slot, SlotSettings, Until
 from pipeline.worker.supervisor import Supervisor
+
+ABANDONED_AFTER_SECONDS = 3600
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -97,6 +103,7 @@ class App:
     @contextmanager
     def intake(self) -> Iterator[Intake]:
         """What takes files in. Holds a parser child of its own until the block ends."""
+        self._remove_abandoned_copies()
         with Inspector(self.settings.worker, self.child_module) as inspector:
             yield Intake(
                 engine=self.engine,
@@ -168,6 +175,13 @@ class App:
             drain_seconds=self.settings.worker.drain_seconds,
             companions=companions,
         )
+
+    def _remove_abandoned_copies(self) -> None:
+        try:
+            self.archive.sweep_temporaries(older_than_seconds=ABANDONED_AFTER_SECONDS)
+        except StoreUnavailable as error:
+            # Intake finds out for itself, waits for the store and says so; a clean-up is no reason to end.
+            logger.debug("abandoned copies not removed: %s", error)
 
     def _listener(self, bell: Bell) -> Listener | None:
         if self.settings.database.pooler == "transaction":

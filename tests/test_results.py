@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
 from pipeline.documents.text import Page, Source, clean
-from pipeline.queue.model import Claim
+from pipeline.queue.model import Claim, Usage
 from pipeline.queue.store import Queue
 from pipeline.results import Results, checked_result
 from tests.tasks import add_task
@@ -183,3 +183,52 @@ def test_a_page_is_skipped_after_the_crashes_it_is_allowed_and_not_for_being_los
     assert list(results.material(again).skip) == [3]
     assert "2 times (SIGSEGV)" in results.material(again).skip[3]
     assert sorted(results.material(again, skip_after_crashes=1).skip) == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("value", "date"),
+    [
+        ("2026-02-28", "2026-02-28"),
+        ("2024-02-29", "2024-02-29"),
+        ("2026-02-29", None),
+        ("2026-02-31", None),
+        ("2026-13-01", None),
+        ("2026-1-1", None),
+        ("infinity", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_what_is_no_date_is_null_in_a_view_and_no_error(engine: Engine, value: str | None, date: str | None) -> None:
+    with engine.connect() as connection:
+        found = connection.execute(text("SELECT CAST(as_date(:value) AS text)"), {"value": value}).scalar_one()
+    assert found == date
+
+
+@pytest.mark.parametrize(
+    ("value", "amount"), [("12.50", "12.50"), ("-1", "-1"), ("1e400", None), ("NaN", None), ("1,5", None), ("1.", None)]
+)
+def test_what_is_no_amount_is_null_in_a_view_and_no_error(engine: Engine, value: str, amount: str | None) -> None:
+    with engine.connect() as connection:
+        found = connection.execute(text("SELECT CAST(as_amount(:value) AS text)"), {"value": value}).scalar_one()
+    assert found == amount
+
+
+def test_a_result_that_was_altered_by_hand_breaks_no_view_for_the_others(engine: Engine, queue: Queue) -> None:
+    for _ in range(2):
+        add_task(engine, queue)
+    for claim in queue.claim("worker-1", batch=2):
+        result = {"document_type": "invoice", "fields": {}}
+        with queue.completing(claim, reason="ok", pages_done=2, result=result, usage=Usage()):
+            pass
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "UPDATE attempts SET result = jsonb_set(result, '{fields}', CAST(:odd AS jsonb))"
+                " WHERE task_id = (SELECT min(task_id) FROM tasks)"
+            ),
+            {"odd": '{"issue_date": [{"value": "2026-02-31"}], "total_net": "x", "parties": 3}'},
+        )
+        assert connection.execute(text("SELECT count(*), count(issue_date) FROM invoices")).one() == (2, 0)
+        connection.execute(text("UPDATE attempts SET result = jsonb_set(result, '{document_type}', '\"contract\"')"))
+        assert connection.execute(text("SELECT count(*), count(parties) FROM contracts")).one() == (2, 0)

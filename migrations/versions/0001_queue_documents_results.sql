@@ -233,6 +233,25 @@ CREATE FUNCTION field_value(result jsonb, field text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT result #>> ARRAY['fields', field, '0', 'value'] $$;
 
+-- Values are checked before they are stored. These two make sure that one odd row never breaks a view for all the others:
+-- what is no date or no amount is NULL.
+CREATE FUNCTION as_date(value text) RETURNS date
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+        SELECT CASE
+            WHEN value ~ '^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' THEN
+                CASE
+                    WHEN CAST(right(value, 2) AS integer) <= EXTRACT(DAY FROM
+                        CAST(CAST(left(value, 8) || '01' AS date) AS timestamp) + INTERVAL '1 month' - INTERVAL '1 day')
+                    THEN CAST(value AS date)
+                END
+        END
+    $$;
+
+CREATE FUNCTION as_amount(value text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT CASE WHEN value ~ '^-?[0-9]{1,15}([.][0-9]{1,6})?$' THEN CAST(value AS numeric) END $$;
+
 CREATE VIEW documents_v AS
 SELECT
     documents.document_id,
@@ -284,15 +303,15 @@ SELECT
     document_id,
     name,
     field_value(result, 'invoice_number') AS invoice_number,
-    CAST(field_value(result, 'issue_date') AS date) AS issue_date,
-    CAST(field_value(result, 'due_date') AS date) AS due_date,
+    as_date(field_value(result, 'issue_date')) AS issue_date,
+    as_date(field_value(result, 'due_date')) AS due_date,
     field_value(result, 'seller_name') AS seller_name,
     field_value(result, 'buyer_name') AS buyer_name,
     field_value(result, 'currency') AS currency,
-    CAST(field_value(result, 'total_net') AS numeric) AS total_net,
-    CAST(field_value(result, 'total_tax') AS numeric) AS total_tax,
-    CAST(field_value(result, 'total_gross') AS numeric) AS total_gross,
-    CAST(field_value(result, 'amount_due') AS numeric) AS amount_due,
+    as_amount(field_value(result, 'total_net')) AS total_net,
+    as_amount(field_value(result, 'total_tax')) AS total_tax,
+    as_amount(field_value(result, 'total_gross')) AS total_gross,
+    as_amount(field_value(result, 'amount_due')) AS amount_due,
     field_value(result, 'seller_vat_id') AS seller_vat_id,
     field_value(result, 'iban') AS iban,
     page_count,
@@ -308,10 +327,12 @@ SELECT
     document_id,
     name,
     field_value(result, 'title') AS title,
-    (SELECT string_agg(party ->> 'value', '; ') FROM jsonb_array_elements(result #> '{fields,parties}') AS party) AS parties,
-    CAST(field_value(result, 'agreement_date') AS date) AS agreement_date,
-    CAST(field_value(result, 'effective_date') AS date) AS effective_date,
-    CAST(field_value(result, 'expiration_date') AS date) AS expiration_date,
+    (SELECT string_agg(party ->> 'value', '; ')
+     FROM jsonb_array_elements(
+        CASE WHEN jsonb_typeof(result #> '{fields,parties}') = 'array' THEN result #> '{fields,parties}' END) AS party) AS parties,
+    as_date(field_value(result, 'agreement_date')) AS agreement_date,
+    as_date(field_value(result, 'effective_date')) AS effective_date,
+    as_date(field_value(result, 'expiration_date')) AS expiration_date,
     field_value(result, 'term') AS term,
     field_value(result, 'notice_period') AS notice_period,
     field_value(result, 'governing_law') AS governing_law,

@@ -112,15 +112,15 @@ class Archive:
     def _publish(self, temporary: Path, stored: Stored) -> None:
         """Give the copy its name and make the name durable.
 
-        Also when the name was there: whoever gave it may not have come as far, and may never. A copy of the wrong
-        size was damaged by somebody else; the fresh one takes its place.
+        Also when the name was there: whoever gave it may not have come as far, and may never. A copy of other bytes
+        was damaged by somebody else; the fresh one takes its place.
         """
         path = self.path_of(stored.sha256)
         with self._faults_named(path):
             folders = (path.parent.parent, path.parent)
             for folder in folders:
                 _make_folder(folder)
-            if not _has_size(path, stored.byte_count):
+            if not (_has_size(path, stored.byte_count) and self.verify(stored.sha256)):
                 temporary.rename(path)
             for folder in (*reversed(folders), self._root):
                 sync_folder(folder)

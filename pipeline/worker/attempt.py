@@ -13,13 +13,14 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.config import WorkerSettings
 from pipeline.documents.archive import Archive
 from pipeline.documents.text import Page, clean
-from pipeline.errors import LeaseLost
+from pipeline.errors import LeaseLost, StoreUnavailable
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import Claim, Outcome, Usage
 from pipeline.queue.settle import Counts, Fault, decide
@@ -136,13 +137,7 @@ class Attempt:
     # What the child says
 
     def _begin(self, material: Material) -> None:
-        path = self._archive.path_of(material.sha256)
-        if not path.is_file():
-            raise End(
-                Fault.TRANSIENT,
-                Reason.IO_ERROR,
-                f"its bytes are not in the store at {path}; every worker must see the same data_dir",
-            )
+        path = self._stored_bytes(material.sha256)
         self._name = material.name
         self._stored = len(material.stored)
         if self._stored:
@@ -157,6 +152,21 @@ class Attempt:
         )
         self._child_is_idle = False
         self._child.send(job_frame(job, cpu_seconds=self._claim.deadline_seconds))
+
+    def _stored_bytes(self, sha256: str) -> Path:
+        """Where the document's bytes are, looked at whole: what was damaged on disk must not become a result."""
+        path = self._archive.path_of(sha256)
+        if not path.is_file():
+            missing = f"its bytes are not in the store at {path}; every worker must see the same data_dir"
+            raise End(Fault.TRANSIENT, Reason.IO_ERROR, missing)
+        try:
+            is_whole = self._archive.verify(sha256)
+        except StoreUnavailable as error:
+            raise End(Fault.TRANSIENT, Reason.IO_ERROR, str(error)) from error
+        if not is_whole:
+            damaged = f"its bytes in the store at {path} are damaged; restore them from a backup or send the file again"
+            raise End(Fault.TRANSIENT, Reason.IO_ERROR, damaged)
+        return path
 
     def _on_frame(self, frame: Frame) -> None:
         self._step_at = boottime()

@@ -211,3 +211,12 @@ def test_processes_that_keep_the_same_bytes_at_once_all_succeed(tmp_path: Path) 
     assert answers == {_sha256(CONTENT)}
     assert [path.name for path in _files(tmp_path)] == [_sha256(CONTENT)]
     assert Archive(tmp_path).verify(_sha256(CONTENT))
+
+
+def test_keeping_the_bytes_again_mends_a_copy_that_was_damaged_without_changing_its_size(tmp_path: Path) -> None:
+    archive = Archive(tmp_path)
+    stored = archive.keep(io.BytesIO(CONTENT))
+    archive.path_of(stored.sha256).write_bytes(bytes(len(CONTENT)))
+    assert not archive.verify(stored.sha256)
+    archive.keep(io.BytesIO(CONTENT))
+    assert archive.verify(stored.sha256)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.worker.slot import Until
 from tests.worker.shop import Shop, pages, until
 
 SAMPLES = Path(__file__).parents[2] / "sample_docs"
@@ -195,3 +196,18 @@ def test_the_sample_documents_pass_through_a_real_child(shop: Shop, name: str) -
     shop.work()
     assert (shop.task(task_id).status, shop.task(task_id).reason) == ("succeeded", "ok")
     assert all(row.text.strip() for row in shop.pages(task_id))
+
+
+def test_bytes_that_were_damaged_in_the_store_become_no_result_and_are_read_once_they_are_back(shop: Shop) -> None:
+    task_id = shop.take(pages(2))
+    (row,) = shop.rows("SELECT sha256 FROM documents")
+    path = shop.app.archive.path_of(row.sha256)
+    whole = path.read_bytes()
+    path.write_bytes(bytes(len(whole)))
+    shop.work(until=Until.IDLE)
+    task = shop.task(task_id)
+    assert (task.status, task.failure_count, task.reason) == ("delayed", 1, "io_error")
+    assert "are damaged" in task.error
+    path.write_bytes(whole)
+    shop.work()
+    assert shop.task(task_id).status == "succeeded"
