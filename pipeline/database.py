@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from pipeline.reasons import Reason
 IDLE_IN_TRANSACTION_SECONDS = 5
 KEEPALIVES = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 SUPPORTED = (14, 18)
+_REFUSALS = ("42501", "25006")  # insufficient privilege, read-only transaction
 
 
 def parse_url(text_url: str) -> URL:
@@ -108,8 +111,11 @@ def require_schema(engine: Engine) -> None:
 def upgrade(engine: Engine) -> str:
     """Bring the schema up to date and the table of reasons with it; returns the revision. Safe to run twice at once.
 
-    Raises DatabaseUnavailable, or ConfigurationError for a PostgreSQL that is too old.
+    Raises DatabaseUnavailable, SchemaOutdated for a schema that is newer than this doclease's, or ConfigurationError
+    for a PostgreSQL that is too old.
     """
+    if (current_revision(engine) or "") > newest_revision():
+        require_schema(engine)
     # Imported here: it costs every command a third of its start, and only this one needs it.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
@@ -136,6 +142,21 @@ def unavailable(error: DBAPIError) -> DatabaseUnavailable:
     """What to tell a person when the database cannot be reached; never shows a password."""
     first = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     return DatabaseUnavailable(f"the database cannot be reached: {first}. Check database_url and that PostgreSQL runs.")
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Tell in a sentence that the role may not do what was asked of it. Raises ConfigurationError."""
+    try:
+        yield
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) not in _REFUSALS:
+            raise
+        problem = str(error.orig).strip().splitlines()[0]
+        raise ConfigurationError(
+            f"the database refuses: {problem}. The role of database_url needs more rights for this; docs/operating.md"
+            " lists what workers and readers are granted."
+        ) from error
 
 
 def _require_version(version: tuple[int | str, ...]) -> None:

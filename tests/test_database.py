@@ -47,6 +47,8 @@ def test_an_old_or_a_newer_schema_says_what_to_do(fresh: Engine) -> None:
             connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
         with pytest.raises(SchemaOutdated, match=told):
             database.require_schema(fresh)
+    with pytest.raises(SchemaOutdated, match="Upgrade doclease"):
+        database.upgrade(fresh)
 
 
 def test_upgrading_twice_at_once_and_again_is_safe(fresh: Engine) -> None:

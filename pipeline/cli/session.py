@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from pipeline import database
 from pipeline.app import App, open_app
 from pipeline.config import Settings, load
 
@@ -21,5 +22,6 @@ def settings_of(ctx: click.Context) -> Settings:
 @contextmanager
 def app_of(ctx: click.Context, *, check_schema: bool = True) -> Iterator[App]:
     """An App for as long as the command runs, named after it in pg_stat_activity."""
-    with open_app(settings_of(ctx), name=ctx.info_name or "command", check_schema=check_schema) as app:
+    settings, name = settings_of(ctx), ctx.info_name or "command"
+    with database.refusals_told(), open_app(settings, name=name, check_schema=check_schema) as app:
         yield app

@@ -68,8 +68,8 @@ def _durability(connection: Connection) -> Iterator[Check]:
 
 
 def _plans(connection: Connection) -> Iterator[Check]:
-    # On a small table, or one that was just restored, a scan or another index may be cheaper; what counts is whether the
-    # index can be used at all. Without sorting, only an index in the order of the statement is left.
+    # On a small table, or one that was just restored, a scan or another index may be cheaper; what counts is whether
+    # the index can be used at all. Without sorting, only an index in the order of the statement is left.
     for way in ("seqscan", "bitmapscan", "sort"):
         connection.execute(text(f"SET LOCAL enable_{way} = off"))
     for name, (index, values) in _PLANS.items():

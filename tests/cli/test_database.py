@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sqlalchemy import URL, create_engine, text
+from sqlalchemy import URL, Engine, create_engine, text
 
 from pipeline import config, database
 from pipeline.config import DatabaseSettings
+from pipeline.queue.store import Queue
 from tests import postgres
 from tests.cli.conftest import Doclease, rows_of
+from tests.tasks import add_task
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +45,40 @@ def test_what_is_wrong_is_told_with_what_to_do(doclease: Doclease, home: Path, s
     told = doclease("db", "check", exit_code=8).stderr
     assert "plan of claim is no index" in told
     assert "synchronous_commit is off" in told
+
+
+def test_a_database_that_was_just_restored_is_found_fine(doclease: Doclease, engine: Engine, queue: Queue) -> None:
+    for _ in range(30):
+        queue.cancel(add_task(engine, queue))
+    with engine.begin() as connection:
+        # As after a restore: the planner knows how many rows there are, and nothing of what is in them.
+        connection.execute(text("REINDEX TABLE tasks"))
+        connection.execute(text("DELETE FROM pg_statistic WHERE starelid = CAST('tasks' AS regclass)"))
+    doclease("db", "check")
+
+
+@pytest.mark.parametrize("setting", ["role = tests_refused", "default_transaction_read_only = on"])
+def test_a_role_that_may_not_write_is_told_so_in_a_line(
+    doclease: Doclease, home: Path, server: URL, setting: str
+) -> None:
+    url = postgres.create_database(server, "tests_refusals")
+    (home / "config.yaml").write_text(yaml.safe_dump({"database_url": url.render_as_string(hide_password=False)}))
+    (home / "memo.txt").write_text("A memo.")
+    doclease("db", "upgrade")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        if not connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = 'tests_refused'")).all():
+            connection.execute(text("CREATE ROLE tests_refused"))
+        connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO tests_refused"))
+        connection.execute(text(f"ALTER DATABASE tests_refusals SET {setting}"))
+    engine.dispose()
+    told = [
+        doclease("ingest", str(home / "memo.txt"), exit_code=8).stderr,
+        doclease("sweep", "--once", exit_code=8).stderr,
+        doclease("db", "upgrade", exit_code=8).stderr,
+    ]
+    assert all(each.startswith("error: the database refuses: ") and each.count("\n") == 1 for each in told), told
+    doclease("documents", "list", exit_code=4)
 
 
 def test_two_upgrades_at_once_are_one(home: Path, server: URL) -> None:
