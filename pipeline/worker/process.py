@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -31,6 +32,7 @@ MEGABYTE = 1024 * 1024
 # long needs room for the old and the new one.
 NEAR_THE_CAP = 0.5
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+_HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class ChildProcess:
         self._pidfd: int | None = None
         self._inherited_rss_bytes = 0
         self._documents = 0
+        self._seen_peak_bytes = 0
         self.measures: tuple[str, ...] = ()
 
     @property
@@ -100,6 +103,7 @@ class ChildProcess:
         try:
             while (frame := self._decoder.next()) is None:
                 if not self._wait(until - time.monotonic()):
+                    self._note_peak()
                     return None
                 self._decoder.feed(self._read())
         except BrokenFrame as error:
@@ -128,6 +132,7 @@ class ChildProcess:
     def _start(self) -> None:
         self._decoder = Decoder()
         self._documents = 0
+        self._seen_peak_bytes = 0
         try:
             self._process = self._launch()
             self._pidfd = os.pidfd_open(self._process.pid)
@@ -211,8 +216,15 @@ class ChildProcess:
         raise ChildDied(explain(status, peak, self._memory_bytes, complaint))
 
     def _own_peak(self, peak_rss_bytes: int) -> int:
-        """The kernel counts the size of the parent, from before the exec, as the child's; then nothing is known."""
-        return peak_rss_bytes if peak_rss_bytes > self._inherited_rss_bytes else 0
+        """The kernel counts the size of the parent, from before the exec, as the child's; then what was seen counts."""
+        return peak_rss_bytes if peak_rss_bytes > self._inherited_rss_bytes else self._seen_peak_bytes
+
+    def _note_peak(self) -> None:
+        """What the child has held at most so far, while it can still be asked; proc(5) calls it VmHWM, in kB."""
+        with suppress(OSError):
+            status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8", errors="replace")
+            held = _HIGH_WATER.search(status)
+            self._seen_peak_bytes = int(held[1]) * 1024 if held else self._seen_peak_bytes
 
     def _complaint(self) -> str:
         if self._stderr is None:
