@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 import types
 import typing
 from collections.abc import Mapping
@@ -179,7 +180,7 @@ def load(home: Path, *, environment: Mapping[str, str] | None = None) -> Setting
     path = home / CONFIG_NAME
     overrides = _from_environment(given)
     if not path.is_file() and not overrides.get("database_url"):
-        raise ConfigurationError(f"{home} has no {CONFIG_NAME}. Type: doclease init {home}")
+        raise ConfigurationError(f"{home.resolve()} has no {CONFIG_NAME}. Type: doclease init {shlex.quote(str(home))}")
     document = _read(path) if path.is_file() else {}
     return settings_from(_merge(document, overrides), home=home.resolve())
 
@@ -208,6 +209,9 @@ def parse_priority(value: object) -> int:
 def _read(path: Path) -> dict[str, Any]:
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.MarkedYAMLError as error:
+        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise ConfigurationError(f"{path} cannot be read: {place}{error.problem or error}") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error
     if document is None:

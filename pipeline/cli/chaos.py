@@ -13,7 +13,7 @@ from pipeline.trials.chaos import Chaos
 from pipeline.trials.ledger import Ledger
 
 
-@click.command()
+@click.command(short_help="Kill processes at random while documents go through.")
 @click.option("--documents", type=click.IntRange(1), default=100, show_default=True, help="Documents to put in.")
 @click.option("--seconds", type=click.FloatRange(1), default=30, show_default=True, help="How long to kill for.")
 @click.option("--seed", type=int, help="Repeat the choices of a run (default: a new one, printed).")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,16 @@ def config() -> None:
     """The configuration: config.yaml and the environment."""
 
 
-@config.command()
+@config.command(short_help="Print the settings in force, and where each comes from.")
 @click.pass_context
 def show(ctx: click.Context) -> None:
-    """Print the settings in force as YAML, each with its origin if that is not the default. No password is shown."""
+    """Print the settings in force as YAML; what is not the default has its origin beside it. No password is shown."""
     settings = settings_of(ctx)
     for line in _lines(settings, _given(settings)):
         click.echo(line)
 
 
-@config.command()
+@config.command(short_help="Check config.yaml and the DOCLEASE_ variables.")
 @click.pass_context
 def check(ctx: click.Context) -> None:
     """Check config.yaml and the DOCLEASE_ variables: keys, values, types of inbox rules, folders.
@@ -39,6 +40,7 @@ def check(ctx: click.Context) -> None:
     Exit code 8 if something is wrong.
     """
     settings = settings_of(ctx)
+    _check_variables(os.environ)
     if settings.database_url:
         database.parse_url(settings.database_url)
     _check_rules(settings)
@@ -63,12 +65,17 @@ def _lines(values: Any, given: Mapping[str, Any], section: str = "") -> Iterator
             yield from _lines(value, inside if isinstance(inside, dict) else {}, f"{each.name}__")
             continue
         variable = f"{PREFIX}{section}{each.name}".upper()
-        origin = variable if variable in os.environ else CONFIG_NAME if each.name in given else ""
+        chosen = each.name in given and value != _default(each)
+        origin = variable if variable in os.environ else CONFIG_NAME if chosen else ""
         indent = "  " if section else ""
         shown = yaml.safe_dump(
             {each.name: _plain(each.name, value)}, default_flow_style=False, sort_keys=False, width=999
         )
         yield from (f"{indent}{line}" for line in _with_origin(shown.rstrip("\n"), origin).splitlines())
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 def _with_origin(shown: str, origin: str) -> str:
@@ -86,6 +93,16 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {folder: {"priority": rule.priority, "type": rule.type} for folder, rule in value.items()}
     return str(value) if isinstance(value, Path) else value
+
+
+def _check_variables(names: Iterable[str]) -> None:
+    """Find a slip in a name of the top level. Other names that begin like ours may be somebody else's."""
+    known = [f"{PREFIX}{each.name}".upper() for each in fields(Settings) if each.name != "home"] + [f"{PREFIX}DIR"]
+    for name in names:
+        if name.startswith(PREFIX) and "__" not in name and name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+            if nearest:
+                raise ConfigurationError(f"{name} is not a variable of doclease; did you mean {nearest[0]}?")
 
 
 def _check_rules(settings: Settings) -> None:

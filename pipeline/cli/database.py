@@ -26,7 +26,7 @@ def upgrade(ctx: click.Context) -> None:
     click.echo(f"The schema is {after}" + (", as it was." if before == after else f"; it was {before or 'not there'}."))
 
 
-@db.command()
+@db.command(short_help="Check version, schema, durability and plans.")
 @format_option
 @click.pass_context
 def check(ctx: click.Context, output: str) -> None:
@@ -40,7 +40,7 @@ def check(ctx: click.Context, output: str) -> None:
         raise ConfigurationError(". ".join(wrong))
 
 
-@db.command()
+@db.command(short_help="Print the address of the database, for psql and others.")
 @click.option("--libpq", "kind", flag_value="libpq", default="libpq", help="For psql and most others (the default).")
 @click.option("--sqlalchemy", "kind", flag_value="sqlalchemy", help="For SQLAlchemy.")
 @click.pass_context

@@ -17,7 +17,7 @@ from pipeline.cli.output import print_rows
 from pipeline.trials.demo import Demo, Outcome, Progress
 
 
-@click.command()
+@click.command(short_help="Sample documents, a killed worker, and what the tables say.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Run in this new folder and leave it.")
 @click.pass_context
 def demo(ctx: click.Context, keep: Path | None) -> None:

@@ -23,12 +23,12 @@ from pipeline.reports import queries
 from pipeline.reports.queries import DocumentStory
 
 
-@click.group()
+@click.group(short_help="List documents, show what was found, print their text.")
 def documents() -> None:
     """What was taken in: a document is a file's content; the same bytes twice are one document."""
 
 
-@documents.command("list")
+@documents.command("list", short_help="List documents, newest first.")
 @click.option("--status", type=click.Choice([each.value for each in Status]), help="Only documents in this state.")
 @click.option("--type", "document_type", metavar="TYPE", help="Only invoice, contract, general, …")
 @click.option("--batch", metavar="NAME", help="Only documents taken in as this batch.")
@@ -54,7 +54,7 @@ def list_(
     print_list(rows, output, nothing="no document matches; `doclease documents list` shows all there are")
 
 
-@documents.command()
+@documents.command(short_help="Show what was found in a document.")
 @click.argument("document_id", metavar="ID", type=id_type())
 @format_option
 @click.pass_context
@@ -74,7 +74,7 @@ def show(ctx: click.Context, document_id: int, output: str) -> None:
         _tell(found)
 
 
-@documents.command("text")
+@documents.command("text", short_help="Print the text of a document, page by page.")
 @click.argument("document_id", metavar="ID", type=id_type())
 @click.option("--page", "page_no", metavar="N", type=click.IntRange(1, 2**31 - 1), help="Only this page.")
 @click.pass_context

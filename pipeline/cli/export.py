@@ -20,7 +20,7 @@ from pipeline.reports import exports
 WRITERS: Mapping[str, Callable[[Iterable[Row], Sequence[str], TextIO], int]] = {"csv": write_csv, "jsonl": write_jsonl}
 
 
-@click.command()
+@click.command(short_help="Write all rows of a view as CSV or JSON lines.")
 @click.argument("what", type=click.Choice(list(exports.EXPORTS)))
 @click.option("--format", "output", type=click.Choice(list(WRITERS)), default="csv", show_default=True)
 @click.option(

@@ -51,7 +51,7 @@ def _priority(ctx: click.Context, parameter: click.Parameter, value: str) -> int
         raise click.BadParameter(str(error)) from error
 
 
-@click.command(cls=_OptionalSeconds)
+@click.command(cls=_OptionalSeconds, short_help="Take files in: store them, count pages, put them in line.")
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-r", "--recursive", is_flag=True, help="Take in every file below a folder.")
 @click.option("--type", "handler", default=handling.AUTO, show_default=True, help="auto, invoice, contract, …")

@@ -12,7 +12,7 @@ from pipeline.app import open_app
 from pipeline.config import CONFIG_NAME, Settings, load
 
 
-@click.command()
+@click.command(short_help="Make a folder ready: configuration, inbox and database.")
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--no-database", is_flag=True, help="Leave the database alone.")
 @click.pass_context

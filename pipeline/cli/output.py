@@ -57,7 +57,9 @@ def limit_option(command: Command) -> Command:
 
 def id_type() -> click.IntRange:
     """What an id on the command line may be."""
-    return click.IntRange(1, LARGEST_ID)
+    number = click.IntRange(1, LARGEST_ID)
+    number.name = "id"  # 'abc' is not a valid id.
+    return number
 
 
 def print_list(rows: Sequence[Row], output: str, *, nothing: str) -> None:

@@ -9,7 +9,7 @@ from pipeline.cli.session import app_of
 from pipeline.reports import search as pages
 
 
-@click.command()
+@click.command(short_help="Find pages by words, or by parts of numbers.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--type", "document_type", metavar="TYPE", help="Only invoice, contract, general, …")
 @format_option

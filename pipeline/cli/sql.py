@@ -18,7 +18,7 @@ from pipeline.errors import UsageProblem
 from pipeline.reports import adhoc
 
 
-@click.command()
+@click.command(short_help="Run one SQL statement, read-only; without one, open psql.")
 @click.argument("statement", required=False)
 @format_option
 @click.pass_context

@@ -18,7 +18,7 @@ from pipeline.reports.monitor import Condition, Snapshot
 FAIL_IF_EXIT_CODE = 9
 
 
-@click.command()
+@click.command(short_help="Show what waits, what is in work, and what ended.")
 @click.option(
     "--watch",
     type=click.FloatRange(min=0.1),
@@ -56,7 +56,7 @@ def status(ctx: click.Context, watch: float | None, output: str, limit: int, con
             return
 
 
-@click.command()
+@click.command(short_help="Show how long leases are, and why.")
 @format_option
 @click.pass_context
 def leases(ctx: click.Context, output: str) -> None:
@@ -127,8 +127,12 @@ def _scan(row: Row) -> str:
     note = f" {safe(row['note'])}" if row["note"] else ""
     return (
         f"Inbox {safe(row['inbox'])}: scanned {duration(row['scan_age_seconds'])} ago,"
-        f" {row['waiting_files']} files waiting.{note}"
+        f" {_waiting(row['waiting_files'])} waiting.{note}"
     )
+
+
+def _waiting(files: int) -> str:
+    return "1 file" if files == 1 else f"{files} files"
 
 
 def _fail_if(ctx: click.Context, conditions: Sequence[Condition], found: Snapshot) -> None:

@@ -19,12 +19,12 @@ from pipeline.reports.steering import Moved
 ENDED_BADLY = (Status.FAILED.value, Status.QUARANTINED.value, Status.CANCELLED.value)
 
 
-@click.group()
+@click.group(short_help="List, explain, retry and cancel tasks.")
 def tasks() -> None:
     """What the queue holds: a task is one run of a document through the pipeline."""
 
 
-@tasks.command("list")
+@tasks.command("list", short_help="List tasks, newest first.")
 @click.option("--status", type=click.Choice([each.value for each in Status]), help="Only tasks in this state.")
 @click.option("--batch", metavar="NAME", help="Only tasks of documents taken in as this batch.")
 @format_option
@@ -57,7 +57,7 @@ def show(ctx: click.Context, task_id: int, output: str) -> None:
         print_rows(found.attempts, list(found.attempts[0]), output)
 
 
-@tasks.command()
+@tasks.command(short_help="Tell in words where a task stands and what happens next.")
 @click.argument("task_id", metavar="ID", type=id_type())
 @click.pass_context
 def explain(ctx: click.Context, task_id: int) -> None:
@@ -74,7 +74,7 @@ def explain(ctx: click.Context, task_id: int) -> None:
         click.echo(safe(line))
 
 
-@tasks.command()
+@tasks.command(short_help="Put tasks that ended without a result in line again.")
 @click.argument("task_ids", metavar="ID…", type=id_type(), nargs=-1)
 @click.option("--status", type=click.Choice(ENDED_BADLY), help="All tasks in this state.")
 @click.option(
@@ -112,7 +112,9 @@ def _require_one_way(task_ids: Sequence[int], chosen: str | None, ways: str) -> 
 
 
 def _tell(app: App, moved: Sequence[Moved], nothing: str) -> None:
-    """Say what became of each task. Raises IllegalMove when some could not be moved, after telling all."""
+    """Say what became of each task. Raises, after telling all: NothingMatched when none exists, IllegalMove when some
+    could not be moved.
+    """
     if not moved:
         raise NothingMatched(nothing)
     if any(each.status == Status.ENQUEUED for each in moved):
@@ -123,4 +125,4 @@ def _tell(app: App, moved: Sequence[Moved], nothing: str) -> None:
             click.echo(f"task {each.task_id} is {each.status}{stopping}")
     problems = [each.problem for each in moved if each.problem]
     if problems:
-        raise IllegalMove("; ".join(problems))
+        raise (NothingMatched if all(each.is_missing for each in moved) else IllegalMove)("; ".join(problems))

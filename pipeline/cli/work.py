@@ -17,7 +17,7 @@ from pipeline.worker.slot import Until
 INTERRUPTED = 130
 
 
-@click.command()
+@click.command(short_help="Claim documents and read them.")
 @click.option("-n", "--slots", type=click.IntRange(1, 64), help="Documents at a time (default: worker.slots).")
 @click.option("--once", "until", flag_value="idle", help="End when nothing is ready.")
 @click.option("--drain", "until", flag_value="empty", help="End when nothing is ready, delayed or in work anywhere.")
@@ -32,7 +32,7 @@ def work(ctx: click.Context, slots: int | None, until: str | None) -> None:
         _supervise(ctx, app, slots, Until(until or "stopped"))
 
 
-@click.command()
+@click.command(short_help="Watch the inbox, read what arrives, sweep: all in one.")
 @click.option("-n", "--slots", type=click.IntRange(1, 64), help="Documents at a time (default: worker.slots).")
 @click.pass_context
 def run(ctx: click.Context, slots: int | None) -> None:
@@ -42,7 +42,7 @@ def run(ctx: click.Context, slots: int | None) -> None:
         _supervise(ctx, app, slots, Until.STOPPED, watch=watcher.run)
 
 
-@click.command()
+@click.command(short_help="Take files in from the inbox, and put them in their place.")
 @click.option("--once", is_flag=True, help="Take what has settled, place what has ended, then end.")
 @click.pass_context
 def watch(ctx: click.Context, once: bool) -> None:

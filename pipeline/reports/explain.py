@@ -70,7 +70,7 @@ def lease_table(policies: Mapping[str, LeasePolicy], rates: Sequence[Row], *, le
 
 def _headline(story: TaskStory) -> str:
     task = story.task
-    reason = f" ({task['reason']})" if task["reason"] and task["finished_at"] else ""
+    reason = f" ({task['reason']})" if task["finished_at"] and task["reason"] != task["status"] else ""
     done = f"{min(task['pages_done'], task['page_count'])} of {_count(task['page_count'], 'page')} done"
     as_type = "type by content" if task["handler"] == "auto" else f"as {task['handler']}"
     return (
@@ -155,9 +155,8 @@ def _next(story: TaskStory, limits: Limits, sweep_seconds: float) -> Iterator[st
             took = duration((task["finished_at"] - task["enqueued_at"]).total_seconds())
             yield f"Done, {took} after it was taken in. See: doclease documents show {task['document_id']}"
         case _:
-            yield f"It ended at {moment(task['finished_at'], task['read_at'])}." + (
-                f" {task['error']}" if task["error"] else ""
-            )
+            error = f": {task['error'].rstrip('.')}" if task["error"] else ""
+            yield f"It ended at {moment(task['finished_at'], task['read_at'])}{error}."
             yield from _may_retry(task)
 
 

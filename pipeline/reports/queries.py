@@ -205,7 +205,7 @@ def pages(engine: Engine, document_id: int, *, page_no: int | None = None) -> Se
         of = document(engine, document_id).document
         what = "no page" if page_no is None else f"no page {page_no}"
         raise NothingMatched(
-            f"{what} of document {document_id} is stored; it has {of['page_count']} and is {of['status']}"
+            f"{what} of document {document_id} is stored; pages: {of['page_count']}, status: {of['status']}"
         )
     return found
 

@@ -13,11 +13,12 @@ from pipeline.queue.store import Queue
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One task: its status now, or why it could not be moved."""
+    """One task: its status now, or why it could not be moved; `is_missing` if there is no such task."""
 
     task_id: int
     status: str | None
     problem: str | None = None
+    is_missing: bool = False
 
 
 def retry(queue: Queue, task_ids: Iterable[int]) -> list[Moved]:
@@ -34,7 +35,7 @@ def _move(act: Callable[[Queue, int], str], queue: Queue, task_id: int) -> Moved
     try:
         return Moved(task_id, act(queue, task_id))
     except (IllegalMove, NothingMatched) as error:
-        return Moved(task_id, None, str(error))
+        return Moved(task_id, None, str(error), is_missing=isinstance(error, NothingMatched))
 
 
 def _retry(queue: Queue, task_id: int) -> str:

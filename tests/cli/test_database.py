@@ -156,6 +156,20 @@ def test_a_mistake_in_the_configuration_is_found(
     assert told in doclease("config", "check", exit_code=8).stderr
 
 
+def test_a_slip_in_the_name_of_a_variable_is_found(doclease: Doclease, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCLEASE_SERVICE_HOST", "10.0.0.7")  # as Kubernetes sets it for a service of our name
+    doclease("config", "check")
+    monkeypatch.setenv("DOCLEASE_DATABSE_URL", "postgresql://db/x")
+    assert "did you mean DOCLEASE_DATABASE_URL?" in doclease("config", "check", exit_code=8).stderr
+
+
+def test_a_mistake_in_yaml_is_told_in_a_line_with_its_place(doclease: Doclease, home: Path) -> None:
+    (home / "config.yaml").write_text("lease:\n  base_seconds: 1\n wrong: [\n")
+    told = doclease("config", "check", exit_code=8).stderr
+    assert "line 3: " in told
+    assert told.count("\n") == 1
+
+
 def test_the_configuration_that_ships_is_fine(doclease: Doclease, home: Path) -> None:
     (home / "config.yaml").write_bytes(database.resource("config.yaml").read_bytes())
     assert "is fine" in doclease("config", "check").stdout

@@ -152,6 +152,7 @@ def test_a_retry_does_what_it_can_and_tells_the_rest(doclease: Doclease, engine:
     assert result.stdout == f"task {task_id} is enqueued\n"
     assert f"task {waiting} is enqueued" in result.stderr
     assert "there is no task 999999" in result.stderr
+    assert "there is no task 999999" in doclease("tasks", "cancel", "999999", exit_code=4).stderr
 
 
 def test_a_retry_leaves_a_document_alone_that_has_a_newer_task(
