@@ -79,6 +79,7 @@ def sweep(ctx: click.Context, once: bool) -> None:
 
 def _supervise(ctx: click.Context, app: App, slots: int | None, until: Until, watch: object = None) -> None:
     _tell_what_happens()
+    app.queue.promote()  # a role that may not write is told so here, not with every poll
     count = slots or app.settings.worker.slots
     companions = [watch] if callable(watch) else []
     where = f", watching {app.settings.inbox_path}" if companions else ""

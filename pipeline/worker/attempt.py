@@ -302,7 +302,7 @@ class Attempt:
         kind, pages = result["document_type"], self._stored + len(self._unsaved)
         seconds = boottime() - self._began_at
         logger.info(
-            "task %d: read %s in %.1f s: %s, %d pages, %s", self._ids()[0], self._name, seconds, kind, pages, reason
+            "task %d: read %s in %.1f s: %s, pages: %d, %s", self._ids()[0], self._name, seconds, kind, pages, reason
         )
 
     def _close(self, fault: Fault, reason: Reason, error: str, peak_rss_bytes: int = 0) -> None:

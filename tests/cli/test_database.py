@@ -89,6 +89,7 @@ def test_a_role_that_may_not_write_is_told_so_in_a_line(
     told = [
         doclease("ingest", str(home / "memo.txt"), exit_code=8).stderr,
         doclease("sweep", "--once", exit_code=8).stderr,
+        doclease("work", "--once", exit_code=8).stderr,
         doclease("db", "upgrade", exit_code=8).stderr,
     ]
     assert all(each.startswith("error: the database refuses: ") and each.count("\n") == 1 for each in told), told

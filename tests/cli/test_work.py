@@ -53,7 +53,7 @@ def test_work_once_reads_what_is_ready_and_says_so(home: Path) -> None:
     done = run(home, "work", "-n", "1", "--once")
     assert done.returncode == 0, done.stderr
     assert "read rechnung-metallbau.pdf in" in done.stderr
-    assert "invoice, 1 pages, ok" in done.stderr
+    assert "invoice, pages: 1, ok" in done.stderr
 
 
 def test_work_drain_ends_when_nothing_is_left_anywhere(home: Path, engine: Engine) -> None:
