@@ -19,9 +19,10 @@ from pipeline.errors import DocumentError, UsageProblem
 from pipeline.intake.arrivals import Arrivals, Arrived, State
 from pipeline.intake.moving import move
 from pipeline.intake.recipe import Intake, Source
+from pipeline.queue.states import FINAL, Status
 
 POLL_SECONDS = 0.5
-FINAL = ("succeeded", "failed", "quarantined", "cancelled")
+UNREAD = FINAL - {Status.SUCCEEDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Taken:
     @property
     def has_failed(self) -> bool:
         """Whether it was rejected, or waited for and ended without a result."""
-        return self.is_rejected or (self.ended is not None and self.ended[0] in FINAL[1:])
+        return self.is_rejected or (self.ended is not None and self.ended[0] in UNREAD)
 
     @property
     def state(self) -> str:
@@ -59,7 +60,7 @@ class Taken:
             words = f"rejected: {self.arrived.reason}"
         if self.ended is not None and not self.is_rejected:
             status, reason = self.ended
-            outcome = f"{status}: {reason}" if status in FINAL[1:] else status
+            outcome = f"{status}: {reason}" if status in UNREAD else status
             words = outcome if self.arrived.state is State.ENQUEUED else f"{words}, {outcome}"
         return f"{words} ({self.note})" if self.note else words
 

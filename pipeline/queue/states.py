@@ -22,12 +22,8 @@ class Status(enum.StrEnum):
     QUARANTINED = "quarantined"  # took its worker down too often
     CANCELLED = "cancelled"
 
-    @property
-    def is_final(self) -> bool:
-        """Whether the task has ended; only an operator's retry moves it again."""
-        return self in FINAL
 
-
+# A task that stands here has ended; only an operator's retry moves it again, and never a succeeded one.
 FINAL = frozenset({Status.SUCCEEDED, Status.FAILED, Status.QUARANTINED, Status.CANCELLED})
 
 TRANSITIONS: Mapping[tuple[Status, Status], str] = types.MappingProxyType(

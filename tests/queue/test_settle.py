@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pipeline.queue.backoff import backoff_seconds
 from pipeline.queue.model import Outcome
 from pipeline.queue.settle import Counts, Fault, Limits, decide
-from pipeline.queue.states import TRANSITIONS, Status
+from pipeline.queue.states import FINAL, TRANSITIONS, Status
 
 faults = st.sampled_from(Fault)
 counts = st.builds(Counts, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
@@ -81,7 +81,7 @@ def test_whatever_goes_on_happening_ends_after_exactly_its_limit(fault: Fault, w
         Fault.CRASH: within.max_crashes,
         Fault.RELEASE: within.max_releases,
     }[fault]
-    ends = [decide(fault, Counts(n, n, n), within, jitter=jitter).status.is_final for n in range(limit)]
+    ends = [decide(fault, Counts(n, n, n), within, jitter=jitter).status in FINAL for n in range(limit)]
     assert ends == [False] * (limit - 1) + [True]
 
 
