@@ -1,0 +1,90 @@
+"""The recipe of one image: plain and small enough, straightened, read, turned if need be, doubtful lines again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PIL import Image
+
+from pipeline.config import OcrSettings
+from pipeline.documents.ocr import engines, images, order, skew
+from pipeline.documents.ocr.seen import Engine, Ladder, Line, Recognised, confidence
+
+# Upside-down text is read with less confidence than this, upright text with more.
+_UPRIGHT = 0.80
+_LEAST_SKEW_DEGREES = 0.2
+
+
+class PageReader:
+    """Reads images with the engine that the settings name, which is loaded at the first of them."""
+
+    def __init__(self, settings: OcrSettings) -> None:
+        self._settings = settings
+        self._maker = engines.find(settings.engine)
+        self._ladder: Ladder | None = None
+        self._usual: Engine | None = None
+
+    def read(self, image: Image.Image) -> Recognised:
+        """Read an image of any mode. Raises ConfigurationError when the engine's library is missing."""
+        engine = self._engine()
+        page, scale = images.fitted(images.plain(image))
+        page, fall = _level(page)
+        page, turns, lines = _upright(engine, page)
+        lines = [_scaled(line, 1 / scale) for line in lines]
+        return Recognised(
+            text=order.reading(lines),
+            layout=order.layout(lines),
+            confidence=confidence(lines),
+            turns=turns,
+            skew_degrees=fall,
+            engine=f"{engine.name} {engine.version}",
+            lines=tuple(lines),
+        )
+
+    def _engine(self) -> Engine:
+        if self._usual is None:
+            self._ladder = self._maker(self._settings)
+            self._usual = self._ladder.usual()
+        return self._usual
+
+
+def _level(page: Image.Image) -> tuple[Image.Image, float]:
+    fall = skew.measure(page)
+    if abs(fall) < _LEAST_SKEW_DEGREES:
+        return page, 0.0
+    return skew.straightened(page, fall), fall
+
+
+def _upright(engine: Engine, page: Image.Image) -> tuple[Image.Image, int, Sequence[Line]]:
+    """The page as it reads, the turns that took, and its lines. An upright page is read once.
+
+    High boxes mean a page on its side, low confidence one upside down; the turn that both name is tried, and kept if it
+    reads better.
+    """
+    lines = engine.recognise(page)
+    turns = _turns(lines)
+    if not turns:
+        return page, 0, lines
+    other = images.turned(page, turns)
+    again = engine.recognise(other)
+    return (other, turns, again) if confidence(again) > confidence(lines) else (page, 0, lines)
+
+
+def _turns(lines: Sequence[Line]) -> int:
+    long = [line for line in lines if len(line.text) >= 3]
+    if not long:
+        return 0
+    characters = sum(len(line.text) for line in long)
+    wide = sum(len(line.text) for line in long if line.width > line.height) > characters / 2
+    sure = confidence(long) > _UPRIGHT
+    if wide:
+        return 0 if sure else 2
+    return 3 if sure else 1
+
+
+def _scaled(line: Line, factor: float) -> Line:
+    if factor == 1.0:
+        return line
+    left, top, right, bottom = (each * factor for each in (line.left, line.top, line.right, line.bottom))
+    return replace(line, left=left, top=top, right=right, bottom=bottom)

@@ -1,0 +1,67 @@
+"""By how much the lines of a page fall: seen along them, rows of ink and gaps between them alternate most sharply.
+
+Measured on a small copy, on both axes, so that a page lying on its side is measured as well. Costs some ten
+milliseconds, against a second for reading the page.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from PIL import Image, ImageChops, ImageFilter
+
+_RANGE_DEGREES = 8.0
+_COARSE_DEGREES = 0.5
+_FINE_DEGREES = 0.125
+_COARSE_SIDE, _FINE_SIDE = 400, 800
+_BACKGROUND = 7  # pixels around a point that tell what paper is there: shadows and photographed tables drop out
+# The sharpness at the best angle against that of the straight page; below it there is nothing to straighten.
+_CLEARLY = 1.1
+
+
+def measure(image: Image.Image) -> float:
+    """Degrees by which lines fall to the right (clockwise), within ±8; 0 when no direction stands out."""
+    coarse = _sharpness(_ink(image, _COARSE_SIDE))
+    steps = round(_RANGE_DEGREES / _COARSE_DEGREES)
+    rough = max((step * _COARSE_DEGREES for step in range(-steps, steps + 1)), key=coarse)
+    if coarse(rough) < _CLEARLY * coarse(0.0) and rough != 0.0:
+        return 0.0
+    fine = _sharpness(_ink(image, _FINE_SIDE))
+    return max((rough + step * _FINE_DEGREES for step in range(-3, 4)), key=fine)
+
+
+def straightened(image: Image.Image, skew_degrees: float) -> Image.Image:
+    """The image with its lines level; what comes in at the corners has the colour of the paper."""
+    paper = image.resize((1, 1), Image.Resampling.BOX, box=_rim(image)).getpixel((0, 0))
+    fill = tuple(int(each) for each in paper) if isinstance(paper, tuple) else paper
+    return image.rotate(skew_degrees, resample=Image.Resampling.BICUBIC, expand=True, fillcolor=fill)
+
+
+def _rim(image: Image.Image) -> tuple[int, int, int, int]:
+    return 0, 0, image.width, max(image.height // 50, 1)
+
+
+def _ink(image: Image.Image, side: int) -> Image.Image:
+    """A small grey copy in which whatever is darker than its surroundings is bright, and all else black."""
+    small = image.convert("L")
+    small.thumbnail((side, side), Image.Resampling.BOX, reducing_gap=None)
+    return ImageChops.subtract(small.filter(ImageFilter.BoxBlur(_BACKGROUND)), small)
+
+
+def _sharpness(ink: Image.Image) -> Callable[[float], float]:
+    known: dict[float, float] = {}
+
+    def at(degrees: float) -> float:
+        if degrees not in known:
+            level = ink.rotate(degrees, resample=Image.Resampling.BILINEAR)
+            known[degrees] = max(_changes(level, (1, level.height)), _changes(level, (level.width, 1)))
+        return known[degrees]
+
+    return at
+
+
+def _changes(ink: Image.Image, size: tuple[int, int]) -> float:
+    """How much the mean ink of neighbouring rows, or columns, differs."""
+    profile = ink.resize(size, Image.Resampling.BOX).tobytes()
+    return sum((one - other) ** 2 for one, other in itertools.pairwise(profile))
