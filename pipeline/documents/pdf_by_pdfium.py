@@ -6,8 +6,6 @@ end the process; only the parser child may call it.
 
 from __future__ import annotations
 
-import ctypes
-import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,14 +15,12 @@ import pypdfium2
 from pypdfium2 import raw
 
 from pipeline.documents.parsing import faults_are_corruption
-from pipeline.documents.pdf_rows import Glyph, layout
+from pipeline.documents.pdf_layout import page_layout
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
-_HYPHENS_AT_LINE_END = (0x02, 0xAD, 0xFFFE)  # as pdfium marks them; it drops the newline after the first and the last
 _SAYING = {raw.FPDF_ANNOT_FREETEXT: b"Contents", raw.FPDF_ANNOT_WIDGET: b"V"}  # where these keep what they show
 _ANNOTATIONS = 5_000  # a form has dozens a page
-_LAYOUT_CHARACTERS = 100_000  # a page of text has 3,000; beyond this the rows cost more than they tell
 
 
 class PdfiumReader:
@@ -54,10 +50,8 @@ class PdfiumReader:
         """
         with faults_are_corruption("pdfium"), self._page(number) as page, closing(page.get_textpage()) as text_page:
             notes = self._unpainted.get(number, "")
-            text = text_page.get_text_range() + notes
-            if text_page.count_chars() > _LAYOUT_CHARACTERS:
-                return text, text
-            return text, layout(_glyphs(text_page)) + notes
+            text = text_page.get_text_range()
+            return text + notes, page_layout(text_page, text) + notes
 
     def is_bare(self, number: int) -> bool:
         """Whether nothing is drawn on the page. Raises DocumentError(corrupt)."""
@@ -109,26 +103,3 @@ def _string(annotation: Any, key: bytes) -> str:
     buffer = (raw.FPDF_WCHAR * (byte_count // 2 + 1))()
     raw.FPDFAnnot_GetStringValue(annotation, key, buffer, byte_count)
     return bytes(buffer).decode("utf-16-le", "replace").rstrip("\x00")
-
-
-def _glyphs(text_page: Any) -> Iterator[Glyph]:
-    """Characters in the order of the page's content. Written out for speed: three native calls a character."""
-    handle = text_page.raw
-    unicode, angle, loose_box = raw.FPDFText_GetUnicode, raw.FPDFText_GetCharAngle, raw.FPDFText_GetLooseCharBox
-    box = raw.FS_RECTF()
-    reference = ctypes.byref(box)
-    for index in range(text_page.count_chars()):
-        code = unicode(handle, index)
-        if (code <= 32 or code == 0xA0) and code not in _HYPHENS_AT_LINE_END:
-            yield Glyph("\n" if code in (10, 13) else " ")
-            continue
-        loose_box(handle, index, reference)
-        turned = angle(handle, index)
-        turns = round(turned * 2 / math.pi) % 4 if turned else 0
-        yield Glyph(_sign(code), box.left, box.bottom, box.right, box.top, turns)
-
-
-def _sign(code: int) -> str:
-    if code in _HYPHENS_AT_LINE_END:
-        return "-"
-    return chr(code) if code <= 0x10FFFF else "\N{REPLACEMENT CHARACTER}"

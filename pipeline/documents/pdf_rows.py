@@ -1,7 +1,7 @@
-"""Rows and columns of a page, rebuilt from the boxes of its characters: what a reader sees side by side is one line.
+"""Rows and columns of a page, rebuilt from the boxes of its words: what a reader sees side by side is one line.
 
-Characters that follow each other become runs, runs at one height become a row, and each run of a row starts at its
-column of a grid as wide as the page's usual character. Runs far apart are separated by two spaces or more, so that
+Words or characters that follow each other become runs, runs at one height become a row, and each run of a row starts at
+its column of a grid as wide as the page's usual character. Runs far apart are separated by two spaces or more, so that
 splitting a line at two spaces gives its cells. Text that runs sideways is laid out on its own, after the rest.
 """
 
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 # All in heights of the line: a space that was not written, a new cell, a step back that still is kerning.
 _SPACE = 0.28
-_CELL = 0.9
+CELL = 0.9
 _KERNING = 0.5
 # Runs are in one row when their middles differ by less than this part of the smaller height.
-_SAME_ROW = 0.5
+SAME_ROW = 0.5
 _LAST_COLUMN = 400  # a page can claim any width; lines stay readable and memory bounded
 _FARTHEST = 1e6  # points; PDF pages end at 14,400
 _LOWEST_LINE = 2.0  # points; fonts without a bounding box claim no height
@@ -25,7 +25,7 @@ _USUAL_WIDTH = 5.0  # points, when a page has too little text to measure
 
 
 class Glyph(NamedTuple):
-    """A character and its box in points, y upwards. `turns`: quarter turns clockwise by which it is written.
+    """A character, or some without a gap, and the box in points, y upwards. `turns`: quarter turns clockwise of it.
 
     White space needs no box: a newline ends a run, anything else is a space in it.
     """
@@ -40,7 +40,7 @@ class Glyph(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """Characters that follow each other at one height; coordinates are those of the reader who turns the page."""
+    """Glyphs that follow each other at one height; coordinates are those of the reader who turns the page."""
 
     left: float
     right: float
@@ -48,80 +48,81 @@ class _Run:
     height: float
     turns: int
     signs: list[str]
-    spaced: bool = False  # white space came after the last character
+    spaced: bool = False  # white space came after the last glyph
+    text: str = ""  # known when the run is complete
 
-    def is_on_paper(self) -> bool:
-        """Whether a page can be that large; false also for what is not a number."""
+    def continues_at(self, left: float, middle: float, height: float, turns: int) -> bool:
         return (
-            -_FARTHEST < self.left < _FARTHEST
-            and -_FARTHEST < self.right < _FARTHEST
-            and -_FARTHEST < self.middle < _FARTHEST
-            and self.height < _FARTHEST
+            -_KERNING * height < left - self.right < CELL * self.height
+            and abs(middle - self.middle) < SAME_ROW * (self.height if self.height > height else height)
+            and self.turns == turns
         )
 
-    def continues_at(self, other: _Run) -> bool:
-        step = other.left - self.right
-        return (
-            self.turns == other.turns
-            and abs(other.middle - self.middle) < _SAME_ROW * max(self.height, other.height)
-            and -_KERNING * other.height < step < _CELL * self.height
-        )
-
-    def append(self, other: _Run) -> None:
-        if self.spaced or other.left - self.right > _SPACE * self.height:
+    def append(self, sign: str, left: float, right: float) -> None:
+        if self.spaced or left - self.right > _SPACE * self.height:
             self.signs.append(" ")
-        self.signs += other.signs
-        self.right, self.spaced = other.right, False
+        self.signs.append(sign)
+        self.right, self.spaced = right, False
 
 
 def layout(glyphs: Iterable[Glyph]) -> str:
-    """The page as lines of text, columns kept apart with spaces. Any order of characters, any numbers; never raises.
+    """The page as lines of text, columns kept apart with spaces. Any order of glyphs, any numbers; never raises.
 
     Pages that are written sideways as a whole come out upright.
     """
     by_turns: dict[int, list[_Run]] = {}
     for run in _runs(glyphs):
+        run.text = "".join(run.signs)
         by_turns.setdefault(run.turns, []).append(run)
-    directions = sorted(by_turns.values(), key=lambda runs: -sum(len(run.signs) for run in runs))
+    directions = sorted(by_turns.values(), key=lambda runs: -sum(len(run.text) for run in runs))
     return "\n".join(_block(runs) for runs in directions)
 
 
 def _runs(glyphs: Iterable[Glyph]) -> list[_Run]:
     runs: list[_Run] = []
     current: _Run | None = None
-    for glyph in glyphs:
-        if glyph.sign.isspace():
-            if glyph.sign == "\n":
+    for sign, left, bottom, right, top, turns in glyphs:
+        if sign.isspace():
+            if sign == "\n":
                 current = None
             elif current is not None:
                 current.spaced = True
             continue
-        start = _start(glyph)
-        if not start.is_on_paper():
+        if turns:
+            left, bottom, right, top = _upright(left, bottom, right, top, turns)  # noqa: PLW2901
+        middle, height = (bottom + top) / 2, max(abs(top - bottom), _LOWEST_LINE)
+        if not _is_on_paper(left, right, middle, height):
             continue
-        if current is not None and current.continues_at(start):
-            current.append(start)
+        if current is not None and current.continues_at(left, middle, height, turns):
+            current.append(sign, left, right)
         else:
-            current = start
-            runs.append(start)
+            current = _Run(left, right, middle, height, turns, [sign])
+            runs.append(current)
     return runs
 
 
-def _start(glyph: Glyph) -> _Run:
-    """A run of one character, seen with the page turned so that the character stands upright."""
-    sign, left, bottom, right, top, turns = glyph
+def _upright(left: float, bottom: float, right: float, top: float, turns: int) -> tuple[float, float, float, float]:
+    """The box seen with the page turned so that what is written in it stands upright."""
     if turns == 1:
-        left, bottom, right, top = -top, left, -bottom, right
-    elif turns == 2:
-        left, bottom, right, top = -right, -top, -left, -bottom
-    elif turns == 3:
-        left, bottom, right, top = bottom, -right, top, -left
-    return _Run(left, right, (bottom + top) / 2, max(abs(top - bottom), _LOWEST_LINE), turns, [sign])
+        return -top, left, -bottom, right
+    if turns == 2:
+        return -right, -top, -left, -bottom
+    return bottom, -right, top, -left
+
+
+def _is_on_paper(left: float, right: float, middle: float, height: float) -> bool:
+    """Whether a page can be that large; false also for what is not a number."""
+    return (
+        -_FARTHEST < left < _FARTHEST
+        and -_FARTHEST < right < _FARTHEST
+        and -_FARTHEST < middle < _FARTHEST
+        and height < _FARTHEST
+    )
 
 
 def _block(runs: Sequence[_Run]) -> str:
     origin = min(run.left for run in runs)
-    widths = [(run.right - run.left) / len(run.signs) for run in runs if len(run.signs) > 3]
+    widths = [(run.right - run.left) / len(run.text) for run in runs if len(run.text) > 3]
     width = max(statistics.median(widths), 0.5) if widths else _USUAL_WIDTH
     return "\n".join(_line(row, origin, width) for row in _rows(runs))
 
@@ -131,7 +132,7 @@ def _rows(runs: Sequence[_Run]) -> list[list[_Run]]:
     rows: list[list[_Run]] = []
     for run in sorted(runs, key=lambda each: (-each.middle, each.left)):
         first = rows[-1][0] if rows else None
-        if first is not None and first.middle - run.middle < _SAME_ROW * min(first.height, run.height):
+        if first is not None and first.middle - run.middle < SAME_ROW * min(first.height, run.height):
             rows[-1].append(run)
         else:
             rows.append([run])
@@ -145,10 +146,10 @@ def _line(row: Sequence[_Run], origin: float, width: float) -> str:
         column = min(int((run.left - origin) / width), _LAST_COLUMN)
         if before is None:
             line = " " * column
-        elif run.left - before.right > _CELL * run.height:
+        elif run.left - before.right > CELL * run.height:
             line += " " * max(2, column - len(line))
         elif before.spaced or not -_SPACE < (run.left - before.right) / run.height < _SPACE / 2:
             line += " "
-        line += "".join(run.signs)
+        line += run.text
         before = run
     return line
