@@ -9,7 +9,9 @@ from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.reading import clauses
 from pipeline.reading.clauses import Answer
+from pipeline.reading.dates import find_dates
 from pipeline.reading.headings import find_title
+from pipeline.reading.periods import find_periods
 from pipeline.reading.preamble import find_parties
 from pipeline.reading.prose import Prose, prose
 from pipeline.reading.rows import fold
@@ -75,13 +77,14 @@ class ContractHandler:
 
 
 def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
+    dates, periods = find_dates(running.folded), list(find_periods(running.folded))
     answers: tuple[tuple[str, Answer | None], ...] = (
         ("contract_number", clauses.contract_number(running)),
-        ("agreement_date", clauses.agreement_date(running)),
-        ("effective_date", clauses.effective_date(running)),
-        ("expiration_date", clauses.expiration_date(running)),
-        ("term", clauses.term(running)),
-        ("notice_period", clauses.notice_period(running)),
+        ("agreement_date", clauses.agreement_date(running, dates)),
+        ("effective_date", clauses.effective_date(running, dates)),
+        ("expiration_date", clauses.expiration_date(running, dates)),
+        ("term", clauses.term(running, periods)),
+        ("notice_period", clauses.notice_period(running, periods)),
         ("governing_law", clauses.governing_law(running)),
     )
     for name, answer in answers:

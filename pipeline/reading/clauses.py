@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.reading.dates import FoundDate, find_dates
-from pipeline.reading.periods import Period, find_periods
+from pipeline.reading.periods import Period
 from pipeline.reading.prose import Prose
 
 MAX_MENTIONS = 300  # of a governing law; more is a file made to cost time
@@ -153,9 +154,9 @@ def contract_number(prose: Prose) -> Answer | None:
     return None
 
 
-def agreement_date(prose: Prose) -> Answer | None:
+def agreement_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
     """The date on which the contract says it was made: the first date behind "dated", "made", "entered into"."""
-    dates = find_dates(prose.folded[:HEAD])
+    dates = [date for date in dates if date.end <= HEAD]
     for date in dates:
         before = prose.folded[max(0, date.start - 120) : date.start]
         made = list(_MADE.finditer(before))
@@ -171,10 +172,10 @@ def agreement_date(prose: Prose) -> Answer | None:
     return _dated(first, "pattern", 0.4)
 
 
-def effective_date(prose: Prose) -> Answer | None:
+def effective_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
     """The date called the effective date, else one behind "effective as of" or "entered into as of"."""
     weak = None
-    for date in find_dates(prose.folded[: HEAD * 5]):
+    for date in itertools.takewhile(lambda each: each.end <= HEAD * 5, dates):
         if _EFFECTIVE_AFTER.match(prose.folded, date.end, date.end + 120):
             return _dated(date, "label", 0.9)
         before = prose.folded[max(0, date.start - 60) : date.start]
@@ -187,9 +188,9 @@ def effective_date(prose: Prose) -> Answer | None:
     return weak
 
 
-def expiration_date(prose: Prose) -> Answer | None:
+def expiration_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
     """The printed date on which the contract ends; never computed."""
-    for date in find_dates(prose.folded):
+    for date in dates:
         around = prose.folded[max(0, date.start - 400) : date.start]
         ends = list(_EXPIRES.finditer(around[-60:]))
         about = around[-160:]
@@ -212,10 +213,10 @@ def governing_law(prose: Prose) -> Answer | None:
     return None
 
 
-def term(prose: Prose) -> Answer | None:
+def term(prose: Prose, periods: Sequence[Period]) -> Answer | None:
     """How long the contract runs, as a number and a unit: "3 years"."""
     best: Answer | None = None
-    for period in find_periods(prose.folded):
+    for period in periods:
         around = prose.folded[max(0, period.start - 140) : period.start]
         if not _TERM.search(around) or _NOTICE.search(_near(prose.folded, period)):
             continue
@@ -225,10 +226,10 @@ def term(prose: Prose) -> Answer | None:
     return best
 
 
-def notice_period(prose: Prose) -> Answer | None:
+def notice_period(prose: Prose, periods: Sequence[Period]) -> Answer | None:
     """How long before the end notice must be given: in a clause on renewal, else in one on ending without cause."""
     best: Answer | None = None
-    for period in find_periods(prose.folded):
+    for period in periods:
         near = prose.folded[max(0, period.start - 100) : period.end + 120]
         if not _NOTICE.search(near) or not _is_notice(prose.folded, period):
             continue

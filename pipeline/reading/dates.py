@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pipeline.reading.near import finditer_near
+
 _NAMES = (
     "january jan januar janvier janv januari enero ene gennaio gen jaenner",
     "february feb februar fevrier fevr fev februari febrero febbraio",
@@ -26,12 +28,15 @@ _MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?<![\d.,/])(\d{1,2}) ?(?:st|nd|rd|th|er|[.ºª°])?"
 _YEAR = r"((?:19|20)\d\d)(?!\d)"
 
-_ISO = re.compile(r"(?<![\d.,/-])((?:19|20)\d\d)([-/.])(\d{1,2})\2(\d{1,2})(?![\d/])")
-_NUMERIC = re.compile(r"(?<![\d.,/-])(\d{1,2}) ?([-/.]) ?(\d{1,2}) ?\2 ?(\d{4}|\d\d)(?![\d/])(?!\.\d)")
+# A pattern that starts with its digit and looks behind after it is searched for several times as fast.
+_ISO = re.compile(r"((?:19|20)(?<![\d.,/-]..)\d\d)([-/.])(\d{1,2})\2(\d{1,2})(?![\d/])")
+_NUMERIC = re.compile(r"(\d(?<![\d.,/-].)\d?) ?([-/.]) ?(\d{1,2}) ?\2 ?(\d{4}|\d\d)(?![\d/])(?!\.\d)")
 _DAY_MONTH = re.compile(
     rf"{_DAY} {{0,3}}(?:day of|days of|de|of|di|-)?[ -]{{0,3}}{_MONTH}[ ,-]{{0,4}}(?:de |del )?{_YEAR}"
 )
 _MONTH_DAY = re.compile(rf"\b{_MONTH} {{0,3}}(\d{{1,2}}) ?(?:st|nd|rd|th)?(?: ?,| ?\.|) {{0,3}}(?:of )?{_YEAR}")
+_ANY_YEAR = re.compile(_YEAR)
+_BEFORE_YEAR = 60  # characters; a day and a month take fewer
 _US_ADDRESS = re.compile(r"\b[A-Z]{2}[, ]{1,2}\d{5}(?:-\d{4})?\b")
 
 
@@ -77,12 +82,16 @@ def find_dates(folded: str, *, day_first: bool = True) -> list[FoundDate]:
 def _all(folded: str, day_first: bool) -> Iterator[FoundDate]:
     for match in _ISO.finditer(folded):
         yield from _made(match, match[1], int(match[3]), match[4])
-    for match in _DAY_MONTH.finditer(folded):
+    for match in _before_years(_DAY_MONTH, folded):
         yield from _made(match, match[3], _MONTHS[match[2]], match[1])
-    for match in _MONTH_DAY.finditer(folded):
+    for match in _before_years(_MONTH_DAY, folded):
         yield from _made(match, match[3], _MONTHS[match[1]], match[2])
     for match in _NUMERIC.finditer(folded):
         yield from _numeric(match, day_first)
+
+
+def _before_years(pattern: re.Pattern[str], folded: str) -> Iterator[re.Match[str]]:
+    return finditer_near(pattern, _ANY_YEAR, folded, before=_BEFORE_YEAR, after=1)
 
 
 def _numeric(match: re.Match[str], day_first: bool) -> Iterator[FoundDate]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipeline.reading.near import finditer_near
+
 _NUMBERS = {
     1: "one ein eine einem einen einer eines un une een uno una",
     2: "two zwei deux twee dos due",
@@ -42,6 +44,8 @@ _PERIOD = re.compile(
     r"[ -]?(?:full |consecutive |calendar |business |successive |contract )?"
     rf"(?:{'|'.join(f'({pattern})' for pattern in _UNITS.values())})(?:'?s'?)?\b"
 )
+_ANY_UNIT = re.compile(rf"[\d) -](?:{'|'.join(_UNITS.values())})")
+_BEFORE_UNIT, _AFTER_UNIT = 60, 10  # characters; number and adjective take fewer, so does the end of the word
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Period:
 def find_periods(folded: str) -> Iterator[Period]:
     """The durations in a folded text, in order: 1 to 999 days, weeks, months or years."""
     names = tuple(_UNITS)
-    for match in _PERIOD.finditer(folded):
+    for match in finditer_near(_PERIOD, _ANY_UNIT, folded, before=_BEFORE_UNIT, after=_AFTER_UNIT):
         number = int(match[1] or match[2] or _VALUES[match[3]])
         unit = next(name for place, name in enumerate(names, 4) if match[place])
         if 0 < number < 1_000:
