@@ -1,9 +1,9 @@
-"""A PDF page's layout for next to nothing: running text is its own layout, and rows are rebuilt from words.
+"""A PDF page's layout for next to nothing: running text is its own layout, and rows are rebuilt from lines and words.
 
-Asking pdfium for a box costs as much as reading fifty characters, so few are asked for. The two ends of each line tell
-whether lines stand side by side or below each other; inside of lines that could hide a gap, and on pages that have
-columns, the two ends of each word are asked for; every character only of words that do not run straight from left to
-right. The text and pdfium's list of characters have the same order, and mostly the same positions.
+Asking pdfium for a box costs as much as reading fifty characters of text, so few are asked for: none on a page whose
+lines fill it from margin to margin; on others the two ends of each line, where a line could hide a gap the two ends of
+each of its words, and every character only of words that do not run straight from left to right. The text and pdfium's
+list of characters have the same order, and mostly the same positions.
 """
 
 from __future__ import annotations
@@ -14,46 +14,63 @@ import re
 import statistics
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, repeat
+from itertools import repeat
 from typing import Any
 
 from pypdfium2 import raw
 
-from pipeline.documents.pdf_rows import CELL, SAME_ROW, Glyph, layout
+from pipeline.documents.pdf_rows import SAME_ROW, Glyph, layout
 
 _MOST_CHARACTERS = 100_000  # a page of text has 3,000; beyond this the rows cost more than they tell
 _FARTHEST_CHARACTER = 0x10FFFF
 # pdfium marks a hyphen at a line's end by U+0002, in its text by U+FFFE, and drops the newline behind it.
 _HYPHENS = {0x02: "-", 0xAD: "-", 0xFFFE: "-"}
-_WORD = re.compile(r"[^\s\x00-\x1f\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
-_LINE = re.compile(r"[^\s\x00-\x1f\ufffe](?:[^\n\x02\ufffe]*[^\s\x00-\x1f\ufffe])?")
 _SPACE, _BREAK = Glyph(" "), Glyph("\n")
+_WORD = re.compile(r"[^\s\x00-\x1f\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
+_LINE = re.compile(r"[^\s\x00-\x1f\ufffe](?:[^\n\x02\ufffe]*[^\s\x00-\x1f\ufffe])?[\x02\ufffe]?|[\x02\ufffe]")
+# Two numbers side by side, or one at the end that an amount could be.
+_FIGURES = re.compile(r"\d\S*\s+(?:\S{1,3}\s+)?\S{0,3}\d|\d\S{0,3}(?: [A-Z€$£%]{1,3})?\s*$")
+_ENTRY = re.compile(r"\s*\w{1,12}:|.*(?:__|\d[.,]\d\d\D{0,4}$)")  # a label, a line to write on, an amount
 
-_FEW_LINES = 8  # long ones; a page with fewer is a cover, a form or a list
-_SHORT_LINE = 40  # characters; a gap of two more does not show in the width of a longer one...
-_WIDE = 1.08  # ...unless it makes the line wider than justified text varies
-_FIGURES = re.compile(r"\d\S*\s+(?:\S{1,3}\s+)?\S{0,3}\d|\d\S{0,3}$")  # two amounts, or one at the end
-_BACKWARDS = 3  # header and footer may be written before or after the rest, not more
-_WIDEST = 1.6  # heights of the line a character; a word that is wider has a gap inside
+# Running text: paragraphs as wide as the page, with headings and last lines between them.
+_FULL_LINES = 8  # a page with fewer is a cover, a form or a list
+_FULL = 0.8  # of the upper quartile of the lines' lengths, so that no column fits into the rest
+_NARROW = 40  # characters of a full line
+_BLOCK = 4  # short lines that follow each other, entries twice: the end of a paragraph and a heading of two, not more
+_LINES_WITH_FIGURES = 0.15  # of all
+
+_SURELY_WHOLE = 60  # characters of a line in which a gap of two shows in the width...
+_WIDE = 1.05  # ...as that many times the usual, and usual lines differ by less
 _STRAIGHT = 0.25  # heights of the line by which the ends of a straight word may differ
+_WIDEST = 1.6  # heights of the line a character; a word that is wider has a gap inside
 
 _Ends = tuple[float, float, float, float, float, float, float, float]
 
 
 def page_layout(text_page: Any, text: str) -> str:
-    """Rows and columns of a pypdfium2 text page; `text` itself where the page is one column of running text.
+    """Rows and columns of a pypdfium2 text page; `text` itself where the page is running text.
 
     `text` is the whole text as pypdfium2 gives it. Never raises for odd positions; a page with more than 100,000
     characters is not laid out.
     """
-    if text_page.count_chars() > _MOST_CHARACTERS:
+    if text_page.count_chars() > _MOST_CHARACTERS or _is_running_text(text):
         return text
-    signs = _signs(text_page, text)
-    boxes = _Boxes(text_page)
-    if _is_running_text(signs, boxes):
-        return text
-    lines = layout(_glyphs(signs, boxes))
+    lines = layout(_glyphs(_signs(text_page, text), _Boxes(text_page)))
     return lines.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _is_running_text(text: str) -> bool:
+    lines = [line for line in text.split("\n") if not line.isspace()]
+    lengths = sorted(map(len, lines))
+    full = lengths[len(lengths) * 3 // 4] * _FULL
+    if full < _NARROW or sum(length >= full for length in lengths) < _FULL_LINES:
+        return False
+    block = 0
+    for line in lines:
+        block = 0 if len(line) >= full else block + (2 if _ENTRY.match(line) else 1)
+        if block > _BLOCK:
+            return False
+    return sum(_FIGURES.search(line) is not None for line in lines) <= _LINES_WITH_FIGURES * len(lines)
 
 
 class _Boxes:
@@ -97,64 +114,51 @@ def _signs(text_page: Any, text: str) -> str:
     return "".join(chr(code) if code <= _FARTHEST_CHARACTER else "\N{REPLACEMENT CHARACTER}" for code in codes)
 
 
-def _is_running_text(signs: str, boxes: _Boxes) -> bool:
-    """Whether each line is below the one before it and none has a gap: then there are no columns to keep apart."""
-    lines = list(_LINE.finditer(signs))
-    if len(lines) < _FEW_LINES:
-        return False
-    ends = boxes.ends(lines)
-    if not all(map(_is_straight, ends)) or not _go_downwards(ends):
-        return False
-    widths = [(end[6] - end[0]) / (line.end() - line.start()) for line, end in zip(lines, ends, strict=True)]
-    long = [width for width, line in zip(widths, lines, strict=True) if line.end() - line.start() >= _SHORT_LINE]
-    if len(long) < _FEW_LINES:
-        return False
-    widest = statistics.median(long) * _WIDE
-    return not any(
-        _has_gap(signs, line, boxes)
-        for line, width in zip(lines, widths, strict=True)
-        if width > widest or line.end() - line.start() < _SHORT_LINE or _FIGURES.search(line[0])
-    )
-
-
-def _is_straight(end: _Ends) -> bool:
-    """Whether a span runs from left to right at one height. False also for what is not a number."""
-    left, top, _, bottom, _, last_top, right, last_bottom = end
-    height = top - bottom
-    return (
-        abs(top + bottom - last_top - last_bottom) < 2 * _STRAIGHT * height and right > left and last_top > last_bottom
-    )
-
-
-def _go_downwards(ends: Sequence[_Ends]) -> bool:
-    """Whether no two lines stand side by side, and almost every one is below the one before it."""
-    middles = [(end[1] + end[3], end[1] - end[3]) for end in ends]
-    if sum(after[0] > before[0] for before, after in pairwise(middles)) > _BACKWARDS:
-        return False
-    middles.sort()
-    return all(upper[0] - lower[0] >= 2 * SAME_ROW * min(upper[1], lower[1]) for lower, upper in pairwise(middles))
-
-
-def _has_gap(signs: str, line: re.Match[str], boxes: _Boxes) -> bool:
-    words = list(_WORD.finditer(signs, *line.span()))
-    return any(after[0] - before[6] > CELL * (before[1] - before[3]) for before, after in pairwise(boxes.ends(words)))
-
-
 def _glyphs(signs: str, boxes: _Boxes) -> Iterator[Glyph]:
-    """Words with their boxes, in the order of the text."""
-    words = list(_WORD.finditer(signs))
+    """Lines without a gap as one glyph each, the words of the others; in the order of the text."""
+    lines = list(_LINE.finditer(signs))
     printed = signs.translate(_HYPHENS)
-    before = 0
+    ends = boxes.ends(lines)
+    widths = [(end[6] - end[0]) / (line.end() - line.start()) for line, end in zip(lines, ends, strict=True)]
+    usual = [width for width, line in zip(widths, lines, strict=True) if line.end() - line.start() >= _SURELY_WHOLE]
+    widest = statistics.median(usual) * _WIDE if usual else 0.0
+    for line, end, width in zip(lines, ends, widths, strict=True):
+        start, stop = line.span()
+        whole = stop - start >= _SURELY_WHOLE and width <= widest and not _FIGURES.search(line[0])
+        if whole and _is_straight(end, SAME_ROW):
+            yield _glyph(" ".join(printed[start:stop].split()), end)
+        else:
+            yield from _words(signs, printed, line, boxes)
+        yield _BREAK
+
+
+def _words(signs: str, printed: str, line: re.Match[str], boxes: _Boxes) -> Iterator[Glyph]:
+    words = list(_WORD.finditer(signs, *line.span()))
     for word, end in zip(words, boxes.ends(words), strict=True):
         start, stop = word.span()
-        if start > before:
-            yield _BREAK if signs.find("\n", before, start) >= 0 else _SPACE
-        before = stop
-        left, top, _, bottom, _, _, right, _ = end
-        if stop - start > 1 and _is_straight(end) and right - left < _WIDEST * (top - bottom) * (stop - start):
-            yield Glyph(printed[start:stop], left, bottom, right, top)
+        if stop - start > 1 and _is_straight(end, _STRAIGHT) and _is_dense(end, stop - start):
+            yield _glyph(printed[start:stop], end)
         else:
             yield from _single(printed, range(start, stop), boxes)
+        yield _SPACE
+
+
+def _glyph(text: str, end: _Ends) -> Glyph:
+    left, top, _, bottom, _, _, right, _ = end
+    return Glyph(text, left, bottom, right, top)
+
+
+def _is_dense(end: _Ends, length: int) -> bool:
+    """Whether that many characters fill the span."""
+    return end[6] - end[0] < _WIDEST * (end[1] - end[3]) * length
+
+
+def _is_straight(end: _Ends, slack: float) -> bool:
+    """Whether a span runs from left to right at one height. False also for what is not a number."""
+    left, top, _, bottom, _, last_top, right, last_bottom = end
+    height, last_height = top - bottom, last_top - last_bottom
+    higher = height if height > last_height else last_height
+    return right > left and last_height > 0 and abs(top + bottom - last_top - last_bottom) < 2 * slack * higher
 
 
 def _single(printed: str, places: range, boxes: _Boxes) -> Iterator[Glyph]:
