@@ -23,22 +23,25 @@ from sqlalchemy import URL, Engine, event
 from sqlalchemy.exc import OperationalError
 
 from pipeline import database, handling
+from pipeline.attachments import Attachments
 from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
 from pipeline.documents.archive import Archive
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import StoreUnavailable
-from pipeline.intake.recipe import Intake
+from pipeline.intake.recipe import MEGABYTE, Intake
 from pipeline.intake.watcher import Watcher
+from pipeline.passwords import known_passwords
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.results import Results
-from pipeline.worker.attempt import Pace
+from pipeline.worker.equipment import Equipment, Pace
 from pipeline.worker.hands import Hands
 from pipeline.worker.inspector import Inspector
 from pipeline.worker.process import CHILD_MODULE, ChildProcess
+from pipeline.worker.provision import Provision
 from pipeline.worker.slot import Slot, SlotSettings, Until
 from pipeline.worker.supervisor import Supervisor
 
@@ -100,11 +103,20 @@ class App:
         learned = {source: rate * margin for source, rate in self.queue.rates(handler).items()}
         return policy.with_rates(text=learned.get("text"), ocr=learned.get("ocr"))
 
+    def provision(self) -> Provision:
+        """What a parser child may use now; the file of passwords is read each time."""
+        return Provision(self.settings.limits, self.settings.ocr, known_passwords(self.settings.passwords_path))
+
+    def child(self) -> ChildProcess:
+        """A parser child, started when it is first needed."""
+        max_file_bytes = int(self.settings.limits.max_megabytes * MEGABYTE)
+        return ChildProcess(self.settings.worker, self.child_module, max_file_bytes=max_file_bytes)
+
     @contextmanager
     def intake(self) -> Iterator[Intake]:
         """What takes files in. Holds a parser child of its own until the block ends."""
         self._remove_abandoned_copies()
-        with Inspector(self.settings.worker, self.child_module) as inspector:
+        with Inspector(self.settings.worker, self.child(), self.provision) as inspector:
             yield Intake(
                 engine=self.engine,
                 queue=self.queue,
@@ -142,30 +154,19 @@ class App:
         sweeper = self.sweeper(bell)
         suspect_lane = threading.Lock()
         hands = Hands()
-        slot_settings = SlotSettings(
-            worker=self.settings.worker,
-            pace=Pace(
-                checkpoint_seconds=self.settings.lease.checkpoint_seconds,
-                busy_extensions=self.settings.lease.busy_extensions,
-                max_pages=self.settings.limits.max_pages,
-            ),
-            poll_seconds=self.settings.queue.poll_seconds,
-            until=until,
-        )
+        equipment = self._equipment()
+        slot_settings = SlotSettings(poll_seconds=self.settings.queue.poll_seconds, until=until)
         return Supervisor(
             slots=[
                 Slot(
-                    queue=self.queue,
-                    results=self.results,
-                    archive=self.archive,
-                    policy=self.policy,
+                    equipment=equipment,
                     sweeper=sweeper,
                     bell=bell,
                     worker_id=self.worker_id,
                     settings=slot_settings,
                     suspect_lane=suspect_lane,
                     hands=hands,
-                    child=ChildProcess(self.settings.worker, self.child_module),
+                    child=self.child(),
                 )
                 for _ in range(slots)
             ],
@@ -174,6 +175,19 @@ class App:
             bell=bell,
             drain_seconds=self.settings.worker.drain_seconds,
             companions=companions,
+        )
+
+    def _equipment(self) -> Equipment:
+        return Equipment(
+            queue=self.queue,
+            results=self.results,
+            attachments=Attachments(self.queue),
+            archive=self.archive,
+            policy=self.policy,
+            provision=self.provision,
+            notify=self.notifier.notify,
+            settings=self.settings.worker,
+            pace=Pace(self.settings.lease.checkpoint_seconds, self.settings.lease.busy_extensions),
         )
 
     def _remove_abandoned_copies(self) -> None:

@@ -1,28 +1,21 @@
-"""config.yaml, environment and flags become one frozen Settings; an unknown key is an error naming the nearest.
+"""Everything that can be configured, with its default: frozen values, no files.
 
-Order, later wins: the defaults below, config.yaml, DOCLEASE_* variables (`DOCLEASE_LEASE__BASE_SECONDS` is
-lease.base_seconds), flags. The file config.yaml of the project shows every key with its default; a test compares them.
+The file config.yaml of the project shows every key with the same default; a test compares them. How files, environment
+and flags become these values is in pipeline/config_reading.py.
 """
 
 from __future__ import annotations
 
-import difflib
-import os
-import shlex
 import types
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from pipeline.errors import ConfigurationError
 
 CONFIG_NAME = "config.yaml"
-PREFIX = "DOCLEASE_"
 PRIORITIES: Mapping[str, int] = types.MappingProxyType({"low": -5, "normal": 0, "high": 5, "urgent": 10})
+OCR_ENGINES = ("paddle", "rapidocr", "tesseract", "none")
 UNLIMITED_STEP = 10**9
 STRICT_AGING_MS = 10**15  # one level outweighs any waiting, and ten levels still fit a bigint
 
@@ -54,6 +47,7 @@ class InboxSettings:
     quiet_for_seconds: float = 2
     rescan_seconds: float = 5
     empty_grace_seconds: float = 900
+    min_free_megabytes: float = 200
     follow_symlinks: bool = False
     rules: Mapping[str, Rule] = field(
         default_factory=lambda: {
@@ -66,10 +60,24 @@ class InboxSettings:
 
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
-    """What a document may not exceed; checked before work."""
+    """What a document may not exceed; checked before work. A megabyte is 1,000,000 bytes, a megapixel as many dots."""
 
     max_megabytes: float = 500
     max_pages: int = 20_000
+    max_page_megapixels: float = 40
+    max_inflated_megabytes: float = 1000
+    max_children: int = 500
+    max_nesting: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class OcrSettings:
+    """How pages without usable text are recognised."""
+
+    engine: str = "paddle"
+    languages: str = "eng"
+    dpi: int = 200
+    second_look_below: float = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,7 @@ class WorkerSettings:
     recycle_memory_megabytes: int = 400
     max_documents_per_child: int = 200
     skip_page_after_crashes: int = 2
+    max_skipped_pages: int = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +145,20 @@ class Settings:
     home: Path
     database_url: str = ""
     data_dir: Path = Path("data")
+    passwords: Path = Path("passwords")
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     inbox: InboxSettings = field(default_factory=InboxSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     lease: LeaseSettings = field(default_factory=LeaseSettings)
     sweep: SweepSettings = field(default_factory=SweepSettings)
+    ocr: OcrSettings = field(default_factory=OcrSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
+
+    @property
+    def passwords_path(self) -> Path:
+        """The file of passwords to try, one a line, absolute."""
+        return self.home / self.passwords
 
     @property
     def data_path(self) -> Path:
@@ -170,28 +186,6 @@ class Settings:
         return self.home / self.inbox.failed
 
 
-def load(home: Path, *, environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings of a folder. Raises ConfigurationError that names the key, the value and what would be right.
-
-    A folder without config.yaml is refused unless the environment names a database: nobody wants a database started in
-    a folder by mistake.
-    """
-    given = os.environ if environment is None else environment
-    path = home / CONFIG_NAME
-    overrides = _from_environment(given)
-    if not path.is_file() and not overrides.get("database_url"):
-        raise ConfigurationError(f"{home.resolve()} has no {CONFIG_NAME}. Type: doclease init {shlex.quote(str(home))}")
-    document = _read(path) if path.is_file() else {}
-    return settings_from(_merge(document, overrides), home=home.resolve())
-
-
-def settings_from(document: Mapping[str, Any], *, home: Path) -> Settings:
-    """Settings from plain data, as YAML gives it. Raises ConfigurationError."""
-    settings: Settings = _build(Settings, {**document, "home": home}, "")
-    _check(settings)
-    return settings
-
-
 def parse_priority(value: object) -> int:
     """A priority from -10 to 10 or one of low, normal, high, urgent. Raises ConfigurationError."""
     if isinstance(value, str) and value in PRIORITIES:
@@ -204,127 +198,3 @@ def parse_priority(value: object) -> int:
         names = ", ".join(PRIORITIES)
         raise ConfigurationError(f"priority is {value!r}; it must be one of {names} or a number from -10 to 10")
     return number
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.MarkedYAMLError as error:
-        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise ConfigurationError(f"{path} cannot be read: {place}{error.problem or error}") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
-    if document is None:
-        return {}
-    if not isinstance(document, dict):
-        raise ConfigurationError(f"{path} must be keys and values, not a {type(document).__name__}")
-    return document
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    known = {each.name for each in fields(Settings)} - {"home"}
-    overrides: dict[str, Any] = {}
-    for name, text in environment.items():
-        keys = name.removeprefix(PREFIX).lower().split("__")
-        if not name.startswith(PREFIX) or (len(keys) == 1 and keys[0] not in known):
-            continue
-        value = yaml.safe_load(text) if keys[0] != "database_url" else text
-        overrides = _merge(overrides, {keys[0]: value} if len(keys) == 1 else {keys[0]: {keys[1]: value}})
-    return overrides
-
-
-def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
-
-
-def _build(kind: type[Any], document: Mapping[str, Any], path: str) -> Any:
-    hints = typing.get_type_hints(kind)
-    for key in document:
-        if key not in hints:
-            raise ConfigurationError(_unknown(path + str(key), [path + name for name in hints if name != "home"]))
-    return kind(**{key: _convert(hints[key], value, path + key) for key, value in document.items()})
-
-
-def _unknown(key: str, known: list[str]) -> str:
-    nearest = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean {nearest[0]}?" if nearest else f"there are: {', '.join(known)}"
-    return f"{key} is not a configuration key; {hint}"
-
-
-def _convert(hint: Any, value: Any, key: str) -> Any:
-    if is_dataclass(hint):
-        if not isinstance(value, dict):
-            raise ConfigurationError(f"{key} must be keys and values, got {value!r}")
-        return _build(typing.cast("type[Any]", hint), value, f"{key}.")
-    special = _SPECIAL.get(key)
-    if special is not None:
-        return special(value, key)
-    return _scalar(hint, value, key)
-
-
-def _scalar(hint: Any, value: Any, key: str) -> Any:
-    accepted: dict[Any, tuple[type, ...]] = {
-        float: (int, float),
-        int: (int,),
-        bool: (bool,),
-        str: (str,),
-        Path: (str, Path),
-    }
-    if not isinstance(value, accepted[hint]) or (isinstance(value, bool) and hint is not bool):
-        raise ConfigurationError(f"{key} must be {_WORDS[hint]}, got {value!r}")
-    return hint(value)
-
-
-_WORDS: Mapping[Any, str] = types.MappingProxyType(
-    {float: "a number", int: "a whole number", bool: "true or false", str: "a text", Path: "a path"}
-)
-
-
-def _step_pages(value: Any, key: str) -> int:
-    return UNLIMITED_STEP if value == "all" else int(_scalar(int, value, key))
-
-
-def _aging(value: Any, key: str) -> float | None:
-    # YAML reads a bare `off` as false.
-    return None if value is False or value == "off" else float(_scalar(float, value, key))
-
-
-def _rules(value: Any, key: str) -> dict[str, Rule]:
-    if not isinstance(value, dict) or not all(isinstance(rule, dict) for rule in value.values()):
-        raise ConfigurationError(f"{key} must map a folder to {{priority: …, type: …}}, got {value!r}")
-    return {str(folder): _rule(rule, f"{key}.{folder}.") for folder, rule in value.items()}
-
-
-def _rule(document: dict[str, Any], path: str) -> Rule:
-    for key in document:
-        if key not in ("priority", "type"):
-            raise ConfigurationError(_unknown(path + str(key), [path + "priority", path + "type"]))
-    return Rule(parse_priority(document.get("priority", 0)), str(document.get("type", "auto")))
-
-
-_SPECIAL = {"lease.step_pages": _step_pages, "queue.aging_minutes": _aging, "inbox.rules": _rules}
-
-
-def _check(settings: Settings) -> None:
-    if settings.database.pooler not in ("none", "transaction"):
-        raise ConfigurationError(f"database.pooler must be none or transaction, got {settings.database.pooler!r}")
-    if settings.lease.min_seconds > settings.lease.max_seconds:
-        raise ConfigurationError("lease.min_seconds must not be above lease.max_seconds")
-    for section in fields(settings):
-        values = getattr(settings, section.name)
-        if is_dataclass(values):
-            _check_positive(section.name, values)
-
-
-def _check_positive(section: str, values: Any) -> None:
-    may_be_zero = {"busy_extensions", "quiet_for_seconds", "empty_grace_seconds", "drain_seconds"}
-    for each in fields(values):
-        value = getattr(values, each.name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        if value < 0 or (value == 0 and each.name not in may_be_zero):
-            raise ConfigurationError(f"{section}.{each.name} must be above 0, got {value}")

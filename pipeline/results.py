@@ -7,14 +7,16 @@ it is stored, so that one odd value can neither fail the document nor break a vi
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from sqlalchemy import Connection, Engine, text
 
+from pipeline.attachments import Parent
 from pipeline.documents.text import Page, Source, clean, identifiers
 from pipeline.queue.model import Claim
 
@@ -32,16 +34,22 @@ _FIELD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 _WRITE_PAGES = text(
     """
-    INSERT INTO pages (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers)
-    VALUES (:task_id, :page_no, :attempt_no, :text, :layout, :source, :engine, :error, :seconds, :identifiers)
+    INSERT INTO pages
+        (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures)
+    VALUES
+        (:task_id, :page_no, :attempt_no, :text, :layout, :source, :engine, :error, :seconds, :identifiers, :note,
+         CAST(:figures AS jsonb))
     ON CONFLICT (task_id, page_no) DO UPDATE
     SET attempt_no = excluded.attempt_no, text = excluded.text, layout = excluded.layout, source = excluded.source,
-        engine = excluded.engine, error = excluded.error, seconds = excluded.seconds, identifiers = excluded.identifiers
+        engine = excluded.engine, error = excluded.error, seconds = excluded.seconds,
+        identifiers = excluded.identifiers, note = excluded.note, figures = excluded.figures
     """
 )
 _STORED_PAGES = text(
     """
-    SELECT page_no, text, COALESCE(layout, text) AS layout, source, engine, error, seconds
+    SELECT
+        page_no, text, COALESCE(layout, text) AS layout, source, engine, error, seconds, COALESCE(note, '') AS note,
+        COALESCE(figures, '{}') AS figures
     FROM pages
     WHERE task_id = :task_id
     ORDER BY page_no
@@ -55,17 +63,44 @@ _CRASHED_PAGES = text(
     GROUP BY page_no
     """
 )
-_ORIGIN = text("SELECT sha256, name FROM documents WHERE document_id = :document_id")
+_ORIGIN = text(
+    """
+    SELECT
+        documents.sha256,
+        documents.name,
+        documents.document_id,
+        documents.root_document_id,
+        documents.depth,
+        documents.batch,
+        tasks.priority,
+        tree.documents AS tree_documents,
+        tree.bytes AS tree_bytes
+    FROM documents
+    JOIN tasks ON tasks.task_id = :task_id
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS documents, CAST(COALESCE(sum(below.byte_count), 0) AS bigint) AS bytes
+        FROM documents AS below
+        WHERE below.root_document_id = COALESCE(documents.root_document_id, documents.document_id)
+    ) AS tree
+    WHERE documents.document_id = :document_id
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What an attempt starts from: the document's bytes by hash, its name, what is read, and what to keep away from."""
+    """What an attempt starts from: the document's bytes by hash, its name, what is read, and what to keep away from.
+
+    `tree_documents` and `tree_bytes` count all files that came inside the same document at the top, so far.
+    """
 
     sha256: str
     name: str
-    stored: tuple[Page, ...]
-    skip: Mapping[int, str]
+    parent: Parent
+    tree_documents: int = 0
+    tree_bytes: int = 0
+    stored: tuple[Page, ...] = ()
+    skip: Mapping[int, str] = field(default_factory=dict)
 
 
 class Results:
@@ -81,9 +116,10 @@ class Results:
         the last time alone in its step, is to be skipped and named.
         """
         with self._engine.connect() as connection:
-            origin = connection.execute(_ORIGIN, {"document_id": claim.document_id}).one()
+            values = {"document_id": claim.document_id, "task_id": claim.task_id}
+            fresh = _material(connection.execute(_ORIGIN, values).one())
             if claim.attempt_no == 1:
-                return Material(origin.sha256, origin.name, (), {})
+                return fresh
             stored = connection.execute(_STORED_PAGES, {"task_id": claim.task_id}).all()
             crashed = connection.execute(_CRASHED_PAGES, {"task_id": claim.task_id}).all()
         skip = {
@@ -91,7 +127,7 @@ class Results:
             for row in crashed
             if row.crashes >= skip_after_crashes
         }
-        return Material(origin.sha256, origin.name, _without_holes([_page(row) for row in stored]), skip)
+        return replace(fresh, stored=_without_holes([_page(row) for row in stored]), skip=skip)
 
     def write_pages(self, connection: Connection, claim: Claim, pages: Sequence[Page]) -> None:
         """Store finished pages inside the queue's fenced transaction. Writing a page again is harmless."""
@@ -190,6 +226,11 @@ def _without_holes(pages: list[Page]) -> tuple[Page, ...]:
     return tuple(whole)
 
 
+def _material(row: Any) -> Material:
+    parent = Parent(row.document_id, row.root_document_id, row.depth, row.batch, row.priority)
+    return Material(row.sha256, row.name, parent, row.tree_documents, row.tree_bytes)
+
+
 def _page(row: Any) -> Page:
     return Page(
         number=row.page_no,
@@ -199,7 +240,17 @@ def _page(row: Any) -> Page:
         engine=row.engine,
         error=row.error,
         seconds=row.seconds,
+        note=row.note,
+        figures=row.figures,
     )
+
+
+def _figures(given: Mapping[str, float | str]) -> dict[str, float | str | None]:
+    return {
+        clean(name): clean(value) if isinstance(value, str) else value
+        for name, value in given.items()
+        if isinstance(value, str) or math.isfinite(value)
+    }
 
 
 def _row(claim: Claim, page: Page) -> dict[str, Any]:
@@ -214,4 +265,6 @@ def _row(claim: Claim, page: Page) -> dict[str, Any]:
         "error": page.error and page.error[:MAX_VALUE_CHARACTERS],
         "seconds": page.seconds if math.isfinite(page.seconds) else 0.0,
         "identifiers": clean(identifiers(page.text)),
+        "note": page.note[:MAX_VALUE_CHARACTERS] or None,
+        "figures": json.dumps(_figures(page.figures)) if page.figures else None,
     }

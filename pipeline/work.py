@@ -1,7 +1,7 @@
 """The recipe of one document: open, read the pages that are left, choose a handler, extract. No queue, no SQL.
 
 It runs inside the parser child and tells its parent of every step as it happens, so that the parent can store pages and
-renew the lease, and knows the page if the child dies.
+renew the lease, and knows the page if the child dies. Files inside the document are unpacked last, one at a time.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pipeline import handling
-from pipeline.documents.formats import Format, OpenDocument
+from pipeline.documents.formats import Attachment, Format, Means, OpenDocument, Tree
 from pipeline.documents.identify import identify
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
@@ -22,6 +21,15 @@ from pipeline.handling import Extraction, Field, Handler
 from pipeline.reasons import Reason
 
 MAX_PAGE_CHARACTERS = 4_000_000
+ENVELOPES = frozenset(
+    {
+        "message/rfc822",
+        "application/mbox",
+        "application/vnd.ms-outlook",
+        "application/zip",
+        "application/pkcs7-mime",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +40,10 @@ class Job:
     `handler` is a handler's name or auto.
     """
 
-    path: Path
+    file: BinaryIO
     name: str
     handler: str = handling.AUTO
-    max_pages: int = 20_000
+    means: Means = field(default_factory=Means)
     stored: tuple[Page, ...] = ()
     skip: Mapping[int, str] = field(default_factory=dict)
 
@@ -55,24 +63,39 @@ def process(
     *,
     on_open: Callable[[int], None],
     on_page: Callable[[Page], None],
+    on_attachment: Callable[[Attachment], None],
 ) -> Finished:
     """Read a document; calls `on_open` with its page count, then `on_page` for each page in order.
+
+    Then calls `on_attachment` for each file inside, whose content must be read before the call returns.
 
     Raises DocumentError for a document that cannot be read at all. A page that cannot be read is a gap, not an error.
     Pages to skip are not skipped when nothing else would be left: then the document itself is what fails.
     """
-    kind, media_type = identify(job.path, job.name, formats)
+    kind, media_type = identify(job.file, job.name, formats)
     pages = list(job.stored)
-    with kind.open(job.path) as document:
-        _check_pages(document.page_count, job.max_pages)
+    with kind.open(job.file, job.means) as document:
+        _check_pages(document.page_count, job.means.limits.max_pages)
         on_open(document.page_count)
         skip = job.skip if len(job.skip) < document.page_count else {}
         for number in range(len(pages) + 1, document.page_count + 1):
             page = _read(document, number, skip)
             on_page(page)
             pages.append(page)
-    _check_readable(pages)
-    return _finish(Document(job.name, media_type, tuple(pages)), handlers, job.handler)
+        _check_readable(pages)
+        carries = _unpack(document, on_attachment)
+    # A type that was ordered for a mail or an archive is meant for what is in it.
+    wanted = handling.AUTO if carries and media_type in ENVELOPES else job.handler
+    return _finish(Document(job.name, media_type, tuple(pages)), handlers, wanted)
+
+
+def _unpack(document: OpenDocument, on_attachment: Callable[[Attachment], None]) -> bool:
+    """Tell of every file inside; whether there was one that is a document of its own."""
+    carries = False
+    for attachment in document.attachments() if isinstance(document, Tree) else ():
+        carries = carries or not attachment.left_out
+        on_attachment(attachment)
+    return carries
 
 
 def _check_pages(found: int, allowed: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from sqlalchemy import Engine, text
 from pipeline.config import LimitSettings
 from pipeline.documents import formats
 from pipeline.documents.archive import Archive
-from pipeline.documents.formats import Inspection
+from pipeline.documents.formats import Inspection, Means
 from pipeline.documents.identify import inspect
 from pipeline.intake.recipe import Intake
 from pipeline.queue.lease import LeasePolicy
@@ -47,7 +46,13 @@ def build_intake(
 
 def in_process() -> Callable[[Path, str], Inspection]:
     """The inspection of all formats there are."""
-    return functools.partial(inspect, formats=formats.discover())
+    kinds = formats.discover()
+
+    def look(path: Path, name: str) -> Inspection:
+        with path.open("rb") as file:
+            return inspect(file, name, kinds, Means())
+
+    return look
 
 
 def rows(engine: Engine, query: str, **values: Any) -> list[Any]:

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from pipeline import config
-from pipeline.config import Rule, Settings, load, parse_priority, settings_from
+from pipeline.config import Rule, Settings, parse_priority
+from pipeline.config_reading import load, settings_from
 from pipeline.errors import ConfigurationError
 
 ROOT = Path(__file__).parent.parent

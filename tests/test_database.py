@@ -21,7 +21,7 @@ from tests import postgres
 ROOT = Path(__file__).parent.parent
 UPGRADE = """
 import sys
-from pipeline import config, database
+from pipeline import config, config_reading, database
 database.upgrade(database.open_engine(database.parse_url(sys.argv[1]), config.DatabaseSettings(), name="upgrade"))
 """
 

@@ -189,9 +189,10 @@ from pathlib import Path
 from pipeline import handling
 from pipeline.documents import formats
 from pipeline.work import Job, process
-job = Job(Path(sys.argv[1]), "note.txt.gz")
+job = Job(Path(sys.argv[1]).open("rb"), "note.txt.gz")
 nothing = lambda _: None
-result = process(job, formats.discover(), handling.discover(), on_open=nothing, on_page=nothing).result
+told = {"on_open": nothing, "on_page": nothing, "on_attachment": nothing}
+result = process(job, formats.discover(), handling.discover(), **told).result
 (found,) = result["fields"]["delivery_note_number"]
 print(result["document_type"], found["value"], found["snippet"], 0 <= result["scores"]["delivery_note"] <= 1, sep="\\n")
 """

@@ -12,7 +12,8 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from pipeline.config import Settings, settings_from
+from pipeline.config import Settings
+from pipeline.config_reading import settings_from
 from pipeline.intake.recipe import Intake
 from pipeline.intake.watcher import Watcher
 from tests.taking import build_intake
@@ -23,9 +24,14 @@ LIMIT_SECONDS = 60
 
 def settings(home: Path, **inbox: Any) -> Settings:
     """Settings of a folder whose inbox is quick to judge."""
-    quick = {"quiet_for_seconds": QUIET_SECONDS, "rescan_seconds": 0.3, "empty_grace_seconds": 600}
+    quick = {
+        "quiet_for_seconds": QUIET_SECONDS,
+        "rescan_seconds": 0.3,
+        "empty_grace_seconds": 600,
+        "min_free_megabytes": 0,
+    }
     (home / "inbox").mkdir(parents=True, exist_ok=True)
-    return settings_from({"inbox": quick | inbox}, home=home)
+    return settings_from({"inbox": quick | inbox, "data_dir": "."}, home=home)
 
 
 def build_watcher(engine: Engine, home: Path, *, intake: Intake | None = None, **inbox: Any) -> Watcher:

@@ -14,7 +14,8 @@ import yaml
 
 from pipeline import database, handling
 from pipeline.cli.session import settings_of
-from pipeline.config import CONFIG_NAME, PREFIX, UNLIMITED_STEP, Settings
+from pipeline.config import CONFIG_NAME, UNLIMITED_STEP, Settings
+from pipeline.config_reading import PREFIX
 from pipeline.errors import ConfigurationError, UsageProblem
 
 

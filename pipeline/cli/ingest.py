@@ -150,7 +150,8 @@ def _row(taken: Taken) -> dict[str, Any]:
     row: dict[str, Any] = {"file": display_name(os.fsencode(taken.path))}
     row |= dict.fromkeys(("document_id", "task_id", "pages", "priority", "lease_seconds"))
     if arrived is None:
-        return row | {"state": "unreadable", "status": None, "reason": None, "error": taken.problem, "note": None}
+        nothing = dict.fromkeys(("status", "reason", "note", "inside", "inside_failed"))
+        return row | {"state": "unreadable", **nothing, "error": taken.problem}
     return row | {
         "document_id": arrived.document_id,
         "task_id": arrived.task_id,
@@ -162,6 +163,8 @@ def _row(taken: Taken) -> dict[str, Any]:
         "reason": reason or arrived.reason,
         "error": arrived.error,
         "note": taken.note,
+        "inside": len(taken.inside),
+        "inside_failed": sum(status in ingesting.UNREAD for status, _ in taken.inside),
     }
 
 

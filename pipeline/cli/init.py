@@ -9,7 +9,8 @@ import click
 
 from pipeline import database
 from pipeline.app import open_app
-from pipeline.config import CONFIG_NAME, Settings, load
+from pipeline.config import CONFIG_NAME, Settings
+from pipeline.config_reading import load
 
 
 @click.command(short_help="Make a folder ready: configuration, inbox and database.")

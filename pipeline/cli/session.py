@@ -10,7 +10,8 @@ import click
 
 from pipeline import database
 from pipeline.app import App, open_app
-from pipeline.config import Settings, load
+from pipeline.config import Settings
+from pipeline.config_reading import load
 
 
 def settings_of(ctx: click.Context) -> Settings:

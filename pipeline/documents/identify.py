@@ -5,9 +5,10 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import PurePath
+from typing import BinaryIO
 
-from pipeline.documents.formats import Format, Inspection
+from pipeline.documents.formats import Format, Inspection, Means
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.signatures import looks_like
 from pipeline.errors import DocumentError
@@ -16,23 +17,24 @@ from pipeline.reasons import Reason
 _LEAST_SAYING = "text/plain"  # nearly everything that is text is something more
 
 
-def identify(path: Path, name: str, formats: Sequence[Format]) -> tuple[Format, str]:
-    """The one format that reads the file, and its media type. `name` is the document's own, not that of `path`.
+def identify(file: BinaryIO, name: str, formats: Sequence[Format]) -> tuple[Format, str]:
+    """The one format that reads the file, and its media type. `name` is the document's own.
 
     Raises DocumentError: empty_file for 0 bytes, unsupported with what the file looks like, io_error.
     """
-    head, tail = read_edges(path)
+    head, tail = read_edges(file)
     claims = [(each, media_type) for each in formats if (media_type := each.recognises(head, tail, name))]
     if not claims:
         raise DocumentError(Reason.UNSUPPORTED, _unsupported(head, tail, formats))
-    by_name = mimetypes.guess_type(name)[0]
+    # Python's own list, not the host's: the same file is the same format everywhere.
+    by_name = mimetypes.types_map.get(PurePath(name).suffix.lower())
     return min(claims, key=lambda claim: (claim[1] != by_name, claim[1] == _LEAST_SAYING, claim[0].name))
 
 
-def inspect(path: Path, name: str, formats: Sequence[Format]) -> Inspection:
+def inspect(file: BinaryIO, name: str, formats: Sequence[Format], means: Means) -> Inspection:
     """Identify the file and count its pages; limits are the caller's. Raises DocumentError."""
-    found, media_type = identify(path, name, formats)
-    return replace(found.inspect(path), media_type=media_type)
+    found, media_type = identify(file, name, formats)
+    return replace(found.inspect(file, means), media_type=media_type)
 
 
 def _unsupported(head: bytes, tail: bytes, formats: Sequence[Format]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import BinaryIO
 
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
@@ -34,9 +34,10 @@ def faults_are_io() -> Iterator[None]:
         raise DocumentError(Reason.IO_ERROR, f"the file cannot be read: {error.strerror or error}") from error
 
 
-def read_edges(path: Path) -> tuple[bytes, bytes]:
+def read_edges(file: BinaryIO) -> tuple[bytes, bytes]:
     """The first and the last 4 KiB. Raises DocumentError(empty_file) for 0 bytes and (io_error) when unreadable."""
-    with faults_are_io(), path.open("rb") as file:
+    with faults_are_io():
+        file.seek(0)
         head = file.read(EDGE_BYTES)
         file.seek(-min(EDGE_BYTES, file.seek(0, 2)), 2)
         tail = file.read(EDGE_BYTES)
@@ -45,7 +46,8 @@ def read_edges(path: Path) -> tuple[bytes, bytes]:
     return head, tail
 
 
-def read_whole(path: Path) -> bytes:
+def read_whole(file: BinaryIO) -> bytes:
     """All bytes. Raises DocumentError(io_error) when unreadable."""
     with faults_are_io():
-        return path.read_bytes()
+        file.seek(0)
+        return file.read()

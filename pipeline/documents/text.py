@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _DIGIT = re.compile(r"\d")
@@ -29,7 +30,9 @@ class Page:
 
     `number` counts from 1. `text` is in reading order, for search; `layout` has the page's rows and columns rebuilt
     with spaces, for handlers, and equals `text` where a format has no geometry. `engine` names library and version.
-    `error` is None unless the page is a gap. `seconds` is the wall time that reading took.
+    `error` is None unless the page is a gap. `seconds` is the wall time that reading took. `note` is what a person
+    should know of a page that was read, "rendered at 96 dpi" for example. `figures` are what decided how it was read,
+    plain numbers and words by name, stored as they are.
     """
 
     number: int
@@ -39,10 +42,18 @@ class Page:
     engine: str = ""
     error: str | None = None
     seconds: float = 0.0
+    note: str = ""
+    figures: Mapping[str, float | str] = field(default_factory=dict)
 
     def storable(self) -> Page:
         """The same page with text that PostgreSQL accepts; safe to call again."""
-        return replace(self, text=clean(self.text), layout=clean(self.layout), error=self.error and clean(self.error))
+        return replace(
+            self,
+            text=clean(self.text),
+            layout=clean(self.layout),
+            error=self.error and clean(self.error),
+            note=clean(self.note),
+        )
 
 
 @dataclass(frozen=True, slots=True)

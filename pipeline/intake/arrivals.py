@@ -1,11 +1,10 @@
-"""The rows of intake: which bytes are here, how often they came, and where each file went. One method, one statement.
+"""The rows of intake: how often bytes came, and where each file went. One method, one statement.
 
 Methods with a connection run inside the caller's transaction; the others in one of their own. Nothing here decides.
 """
 
 from __future__ import annotations
 
-import enum
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,14 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, text
 
-
-class State(enum.StrEnum):
-    """What became of an arrival."""
-
-    ENQUEUED = "enqueued"
-    DUPLICATE = "duplicate"  # the same bytes are in line, in work or done
-    RETRIED = "retried"  # the same bytes had ended badly; they are in line again
-    REJECTED = "rejected"
+from pipeline.registering import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +46,6 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
-    """The newest task of a document."""
-
-    task_id: int
-    status: str
-    handler: str
-    page_count: int
-    ocr_page_count: int
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Unplaced:
     """A file in a private folder whose turn it is.
 
@@ -91,7 +71,7 @@ class Unplaced:
 
 
 class Arrivals:
-    """Documents and arrivals in PostgreSQL. Holds a connection only while a statement runs.
+    """Arrivals in PostgreSQL. Holds a connection only while a statement runs.
 
     Every method may raise sqlalchemy's DBAPIError when the database is away; repeating any of them is safe.
     """
@@ -100,26 +80,6 @@ class Arrivals:
         self._single = engine.execution_options(isolation_level="AUTOCOMMIT")
 
     # In the caller's transaction
-
-    def document(self, connection: Connection, values: dict[str, Any]) -> int:
-        """The document of those bytes, made if it is new, and locked: arrivals of the same bytes wait for each other.
-
-        Looks before it inserts, so that a duplicate costs no number.
-        """
-        for statement in (_LOCK_DOCUMENT, _ADD_DOCUMENT, _LOCK_DOCUMENT):
-            row = connection.execute(statement, values).one_or_none()
-            if row is not None:
-                return int(row.document_id)
-        raise AssertionError("documents are never deleted, so one that is in the way of another can be found")
-
-    def inspected_again(self, connection: Connection, values: dict[str, Any]) -> None:
-        """Write what an inspection found of a document that an earlier one had refused."""
-        connection.execute(_INSPECTED_AGAIN, values)
-
-    def newest_task(self, connection: Connection, document_id: int) -> Newest | None:
-        """The newest task of a document."""
-        row = connection.execute(_NEWEST_TASK, {"document_id": document_id}).one_or_none()
-        return None if row is None else Newest(**row._mapping)
 
     def add(self, connection: Connection, values: dict[str, Any]) -> None:
         """Record an arrival. A token that is on record already is an IntegrityError."""
@@ -174,6 +134,13 @@ class Arrivals:
         rows = self._rows(_STATUSES, task_ids=list(task_ids)) if task_ids else []
         return {row.task_id: (row.status, row.reason) for row in rows}
 
+    def inside(self, task_ids: Collection[int]) -> dict[int, list[tuple[str, str | None]]]:
+        """Status and reason of each document that came inside those of the tasks, at any depth."""
+        found: dict[int, list[tuple[str, str | None]]] = {task_id: [] for task_id in task_ids}
+        for row in self._rows(_INSIDE, task_ids=list(task_ids)) if task_ids else []:
+            found[row.top].append((row.status, row.reason))
+        return found
+
     def _rows(self, statement: Any, *, first: bool = False, **values: Any) -> Any:
         with self._single.connect() as connection:
             result = connection.execute(statement, values)
@@ -188,35 +155,6 @@ def _arrived(row: Row[Any] | None) -> Arrived | None:
 def _raw(value: Any) -> bytes | None:
     return None if value is None else bytes(value)
 
-
-# Weaker than FOR UPDATE: a worker that writes rows which refer to the document is not held up.
-_LOCK_DOCUMENT = text("SELECT document_id FROM documents WHERE sha256 = :sha256 FOR NO KEY UPDATE")
-
-_ADD_DOCUMENT = text("""
-    INSERT INTO documents
-        (sha256, name, raw_name, media_type, byte_count, page_count, ocr_page_count, restricted, batch)
-    VALUES
-        (:sha256, :name, :raw_name, :media_type, :byte_count, :page_count, :ocr_page_count, :restricted, :batch)
-    ON CONFLICT (sha256) DO NOTHING
-    RETURNING document_id
-""")
-
-_INSPECTED_AGAIN = text("""
-    UPDATE documents
-    SET media_type = :media_type,
-        page_count = :page_count,
-        ocr_page_count = :ocr_page_count,
-        restricted = :restricted
-    WHERE sha256 = :sha256
-""")
-
-_NEWEST_TASK = text("""
-    SELECT task_id, status, handler, page_count, ocr_page_count, reason
-    FROM tasks
-    WHERE document_id = :document_id
-    ORDER BY task_id DESC
-    LIMIT 1
-""")
 
 _ADD = text("""
     INSERT INTO arrivals
@@ -238,7 +176,7 @@ _FIND = text("""
         tasks.priority,
         tasks.lease_seconds,
         CASE
-            WHEN tasks.status = 'failed' AND tasks.attempt_no = 0 THEN 'rejected'
+            WHEN tasks.status IN ('failed', 'quarantined') AND tasks.attempt_no = 0 THEN 'rejected'
             WHEN arrivals.duplicate THEN 'duplicate'
             ELSE 'enqueued'
         END AS state,
@@ -335,3 +273,25 @@ _SCANNED = text("""
 """)
 
 _STATUSES = text("SELECT task_id, status, reason FROM tasks WHERE task_id = ANY(CAST(:task_ids AS bigint[]))")
+
+_INSIDE = text("""
+    WITH RECURSIVE tree AS (
+        SELECT task_id AS top, document_id
+        FROM tasks
+        WHERE task_id = ANY(CAST(:task_ids AS bigint[]))
+        UNION
+        SELECT tree.top, attachments.document_id
+        FROM tree
+        JOIN attachments ON attachments.parent_document_id = tree.document_id
+        WHERE attachments.document_id IS NOT NULL
+    )
+    SELECT tree.top, newest.status, newest.reason
+    FROM tree
+    JOIN LATERAL (
+        SELECT task_id, status, reason
+        FROM tasks
+        WHERE tasks.document_id = tree.document_id
+        ORDER BY task_id DESC
+        LIMIT 1
+    ) AS newest ON newest.task_id <> tree.top
+""")

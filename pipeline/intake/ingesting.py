@@ -9,6 +9,7 @@ import os
 import stat
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,27 +17,31 @@ from pathlib import Path
 from pipeline.documents.inbox import is_ignored
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, UsageProblem
-from pipeline.intake.arrivals import Arrivals, Arrived, State
+from pipeline.intake.arrivals import Arrivals, Arrived
 from pipeline.intake.moving import move
 from pipeline.intake.recipe import Intake, Source
 from pipeline.queue.states import FINAL, Status
+from pipeline.registering import State
 
 POLL_SECONDS = 0.5
 UNREAD = FINAL - {Status.SUCCEEDED}
+Ending = tuple[str, str | None]  # status and reason
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
     """A path and what became of it: an arrival, or a problem that kept it out.
 
-    `ended` is the status of the task once it was waited for, `note` what else there is to tell.
+    `ended` is status and reason of the task once it was waited for, `inside` those of the documents that came inside
+    it, `note` what else there is to tell.
     """
 
     path: Path
     arrived: Arrived | None = None
     problem: str | None = None
     note: str | None = None
-    ended: tuple[str, str | None] | None = None
+    ended: Ending | None = None
+    inside: tuple[Ending, ...] = ()
 
     @property
     def is_rejected(self) -> bool:
@@ -46,7 +51,8 @@ class Taken:
     @property
     def has_failed(self) -> bool:
         """Whether it was rejected, or waited for and ended without a result."""
-        return self.is_rejected or (self.ended is not None and self.ended[0] in UNREAD)
+        endings = self.inside if self.ended is None else (self.ended, *self.inside)
+        return self.is_rejected or any(status in UNREAD for status, _ in endings)
 
     @property
     def state(self) -> str:
@@ -62,6 +68,8 @@ class Taken:
             status, reason = self.ended
             outcome = f"{status}: {reason}" if status in UNREAD else status
             words = outcome if self.arrived.state is State.ENQUEUED else f"{words}, {outcome}"
+        if self.inside:
+            words = f"{words}; {len(self.inside)} inside: {_summary(self.inside)}"
         return f"{words} ({self.note})" if self.note else words
 
 
@@ -127,19 +135,59 @@ def follow(
     `progress` is called with how many have ended, of how many.
     """
     latest = time.monotonic() + seconds
-    wanted = {each.arrived.task_id for each in taken if each.arrived is not None}
-    statuses: dict[int, tuple[str, str | None]] = {}
+    wait = _Wait(arrivals, {each.arrived.task_id for each in taken if each.arrived is not None})
     while True:
-        statuses |= arrivals.statuses([task for task in wanted if statuses.get(task, ("",))[0] not in FINAL])
-        ended = sum(status in FINAL for status, _ in statuses.values())
-        progress(ended, len(wanted))
-        if ended == len(wanted) or time.monotonic() >= latest:
-            return [_with_status(each, statuses) for each in taken], ended == len(wanted)
+        wait.look()
+        progress(wait.ended, wait.known)
+        if wait.ended == wait.known or time.monotonic() >= latest:
+            return [wait.told(each) for each in taken], wait.ended == wait.known
         time.sleep(min(POLL_SECONDS, max(latest - time.monotonic(), 0)))
 
 
-def _with_status(taken: Taken, statuses: dict[int, tuple[str, str | None]]) -> Taken:
-    return taken if taken.arrived is None else replace(taken, ended=statuses.get(taken.arrived.task_id))
+class _Wait:
+    """Tasks and, once one has ended, those of the documents that were found inside it."""
+
+    def __init__(self, arrivals: Arrivals, tasks: set[int]) -> None:
+        self._arrivals = arrivals
+        self._tasks = tasks
+        self._statuses: dict[int, Ending] = {}
+        self._inside: dict[int, list[Ending]] = {}
+
+    def look(self) -> None:
+        """Ask again about what had not ended."""
+        self._statuses |= self._arrivals.statuses([task for task in self._tasks if not self._has_ended(task)])
+        self._inside |= self._arrivals.inside([task for task in self._tasks if self._may_hold_live(task)])
+
+    @property
+    def known(self) -> int:
+        """How many documents there are to wait for, as far as is known."""
+        return len(self._tasks) + sum(map(len, self._inside.values()))
+
+    @property
+    def ended(self) -> int:
+        """How many of them have ended."""
+        endings = [*self._statuses.values(), *(each for inside in self._inside.values() for each in inside)]
+        return sum(status in FINAL for status, _ in endings)
+
+    def told(self, taken: Taken) -> Taken:
+        """The same with what came of it."""
+        if taken.arrived is None:
+            return taken
+        task = taken.arrived.task_id
+        return replace(taken, ended=self._statuses.get(task), inside=tuple(self._inside.get(task, ())))
+
+    def _has_ended(self, task: int) -> bool:
+        return task in self._statuses and self._statuses[task][0] in FINAL
+
+    def _may_hold_live(self, task: int) -> bool:
+        if not self._has_ended(task):
+            return False
+        return task not in self._inside or any(status not in FINAL for status, _ in self._inside[task])
+
+
+def _summary(endings: Sequence[Ending]) -> str:
+    counted = Counter(f"{status}: {reason}" if status in UNREAD else status for status, reason in endings)
+    return ", ".join(f"{count} {words}" for words, count in sorted(counted.items()))
 
 
 def _below(folder: Path) -> Iterator[Path]:

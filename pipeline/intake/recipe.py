@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from pipeline.config import LimitSettings
 from pipeline.documents.archive import Archive, Stored
@@ -24,15 +24,13 @@ from pipeline.documents.opening import opened
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, StoreUnavailable
 from pipeline.handling import AUTO
-from pipeline.intake.arrivals import Arrivals, Arrived, Identity, Newest, State
+from pipeline.intake.arrivals import Arrivals, Arrived, Identity
 from pipeline.queue.lease import LeasePolicy
-from pipeline.queue.model import NewTask
 from pipeline.queue.store import Queue
 from pipeline.reasons import Reason
+from pipeline.registering import Origin, Registry, State, Triage, limited
 
-UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 MEGABYTE = 1_000_000
-_MOST_PAGES = 2**31 - 1  # what a column holds; a file may claim more
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +73,6 @@ class Order:
     token: uuid.UUID
 
 
-@dataclass(frozen=True, slots=True)
-class Triage:
-    """What is known of the bytes before work: an inspection, or why they are refused.
-
-    Neither when the same bytes are in line, in work or done: nobody needs to look into them again.
-    """
-
-    inspection: Inspection | None = None
-    reason: Reason | str | None = None
-    error: str = ""
-
-
 class Intake:
     """The recipe of one file. Holds a connection only while a statement or its one transaction runs.
 
@@ -107,7 +93,7 @@ class Intake:
     ) -> None:
         self.arrivals = Arrivals(engine)
         self._engine = engine
-        self._queue = queue
+        self._registry = Registry(queue)
         self._archive = archive
         self._inspect = inspect
         self._policy = policy
@@ -166,48 +152,27 @@ class Intake:
         except DocumentError as error:
             if error.reason in (Reason.IO_ERROR, Reason.DISK_FULL):
                 raise StoreUnavailable(f"the store cannot be read: {error}") from error
-            return Triage(None, error.reason, clean(str(error)))
-        if inspection.page_count > self._limits.max_pages:
-            return Triage(inspection, Reason.TOO_MANY_PAGES, self._too_many_pages(inspection.page_count))
-        return Triage(inspection)
+            return Triage(None, Reason(error.reason), clean(str(error)))
+        return limited(inspection, self._limits)
 
     def record(self, source: Source, order: Order, stored: Stored, identity: Identity, triage: Triage) -> Arrived:
         """Document, arrival and task, in one transaction whose first statement holds back the same bytes elsewhere."""
-        facts = _facts(source, order, stored, triage)
+        origin = _origin(source, order, stored)
         # Asks the database, so before the transaction: a process has one connection for both.
         policy = self._policy(order.handler)
         with self._engine.begin() as connection:
-            document_id = self.arrivals.document(connection, facts)
+            document_id = self._registry.document(connection, origin, triage)
             known = self.arrivals.found(connection, order.token)
             if known is not None:
                 return known
-            newest = self.arrivals.newest_task(connection, document_id)
-            state = decide(newest, triage)
-            if state is not State.DUPLICATE and newest is not None and triage.inspection is not None:
-                self.arrivals.inspected_again(connection, facts)
-            task = _task(document_id, order, facts, policy)
-            task_id = self._task_for(connection, state, task, newest, triage)
-            duplicate = state is not State.RETRIED and newest is not None and newest.task_id == task_id
-            whose = {"document_id": document_id, "task_id": task_id, "duplicate": duplicate}
+            found = self._registry.put_in_line(
+                connection, document_id, origin, triage, handler=order.handler, priority=order.priority, policy=policy
+            )
+            whose = {"document_id": document_id, "task_id": found.task_id, "duplicate": found.duplicate}
             self.arrivals.add(connection, _arrival(source, order, identity) | whose)
             arrived = self.arrivals.found(connection, order.token)
         assert arrived is not None, "it was added just now"
-        return replace(arrived, state=state)
-
-    def _task_for(
-        self, connection: Connection, state: State, task: NewTask, newest: Newest | None, triage: Triage
-    ) -> int:
-        if newest is not None and state is State.DUPLICATE:
-            return newest.task_id
-        if state is State.REJECTED:
-            reason = str(triage.reason)
-            if newest is not None and (newest.status, newest.reason) == ("failed", reason):
-                return newest.task_id
-            return self._queue.reject(connection, task, reason=reason, error=triage.error)
-        if newest is not None and _is_the_same_work(newest, task, triage):
-            self._queue.requeue(connection, newest.task_id)
-            return newest.task_id
-        return self._queue.enqueue(connection, task)
+        return replace(arrived, state=found.state)
 
     @property
     def _max_bytes(self) -> float:
@@ -219,58 +184,14 @@ class Intake:
             " its bytes were not kept: raise the key, then send the file again"
         )
 
-    def _too_many_pages(self, page_count: int) -> str:
-        return f"the file claims {page_count:,} pages, limits.max_pages is {self._limits.max_pages:,}"
-
-
-def decide(newest: Newest | None, triage: Triage) -> State:
-    """What becomes of an arrival, by its document's newest task and what triage says of the bytes. Pure."""
-    if newest is not None and newest.status not in ("failed", "quarantined", "cancelled"):
-        return State.DUPLICATE
-    if triage.reason is not None:
-        return State.REJECTED
-    return State.ENQUEUED if newest is None else State.RETRIED
-
 
 def identity_of(status: os.stat_result) -> Identity:
     """The version of a file that a status tells of."""
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _is_the_same_work(newest: Newest, task: NewTask, triage: Triage) -> bool:
-    """Whether to go on with the old task and the pages it has, rather than to start another one."""
-    same_type = task.handler in (AUTO, newest.handler)
-    same_size = (newest.page_count, newest.ocr_page_count) == (task.page_count, task.ocr_page_count)
-    return same_type and (triage.inspection is None or same_size)
-
-
-def _facts(source: Source, order: Order, stored: Stored, triage: Triage) -> dict[str, Any]:
-    found = triage.inspection or Inspection(UNKNOWN_MEDIA_TYPE, 0)
-    pages = min(found.page_count, _MOST_PAGES)
-    return {
-        "sha256": stored.sha256,
-        "name": source.name,
-        "raw_name": source.raw_name,
-        "media_type": clean(found.media_type),
-        "byte_count": stored.byte_count,
-        "page_count": pages,
-        "ocr_page_count": min(found.ocr_page_count, pages),
-        "restricted": found.restricted,
-        "batch": order.batch,
-    }
-
-
-def _task(document_id: int, order: Order, facts: dict[str, Any], policy: LeasePolicy) -> NewTask:
-    pages, ocr_pages = facts["page_count"], facts["ocr_page_count"]
-    return NewTask(
-        document_id=document_id,
-        handler=order.handler,
-        page_count=pages,
-        lease_seconds=policy.lease_seconds(pages, ocr_pages),
-        deadline_seconds=policy.deadline_seconds(pages, ocr_pages),
-        ocr_page_count=ocr_pages,
-        priority=order.priority,
-    )
+def _origin(source: Source, order: Order, stored: Stored) -> Origin:
+    return Origin(source.name, source.raw_name, stored.sha256, stored.byte_count, order.batch)
 
 
 def _arrival(source: Source, order: Order, identity: Identity) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Fault(enum.Enum):
     """What kind of end an attempt came to."""
 
     PERMANENT = "permanent"  # another attempt cannot end differently
+    HOSTILE = "hostile"  # the same, and nobody should try by accident
     TRANSIENT = "transient"  # another attempt may
     CRASH = "crash"  # it took its child down
     RELEASE = "release"  # the worker was stopped
@@ -49,7 +50,7 @@ class Counts:
 class Decision:
     """Where the task goes, how its attempt is closed and which counter rises.
 
-    `delay_seconds` is above 0 only for DELAYED.
+    `delay_seconds` is above 0 only for DELAYED. `crashes` is below 0 when they are counted anew.
     """
 
     status: Status
@@ -60,21 +61,24 @@ class Decision:
     releases: int = 0
 
 
-def decide(fault: Fault, counts: Counts, limits: Limits, *, jitter: float) -> Decision:
+def decide(fault: Fault, counts: Counts, limits: Limits, *, jitter: float, came_on: bool = False) -> Decision:
     """Retry at once, retry later, or end. `jitter` in [0, 1) is drawn by the caller.
 
     The first crash goes back at once, into the suspect lane; from the second on the task waits, so that a document
-    which takes workers down never sits at the head of the queue.
+    which takes workers down never sits at the head of the queue. A crash of an attempt that `came_on`, that is finished
+    a page before, is the first one at another place: crashes are counted anew. Pages are finite.
     """
     match fault:
         case Fault.CANCEL:
             return Decision(Status.CANCELLED, Outcome.CANCELLED)
         case Fault.PERMANENT:
             return Decision(Status.FAILED, Outcome.FAILED, failures=1)
+        case Fault.HOSTILE:
+            return Decision(Status.QUARANTINED, Outcome.FAILED, failures=1)
         case Fault.TRANSIENT:
             return _after_failure(counts.failures + 1, limits, jitter)
         case Fault.CRASH:
-            return _after_crash(counts.crashes + 1, limits, jitter)
+            return _after_crash(0 if came_on else counts.crashes, counts.crashes, limits, jitter)
         case Fault.RELEASE:
             return _after_release(counts.releases + 1, limits)
         case Fault.PAUSE:
@@ -88,12 +92,15 @@ def _after_failure(failures: int, limits: Limits, jitter: float) -> Decision:
     return Decision(Status.DELAYED, Outcome.FAILED, _wait(failures, limits, jitter), failures=1)
 
 
-def _after_crash(crashes: int, limits: Limits, jitter: float) -> Decision:
+def _after_crash(here: int, counted: int, limits: Limits, jitter: float) -> Decision:
+    """`here` crashes came before at the same place, `counted` is what the counter stands at."""
+    crashes = here + 1
+    rise = crashes - counted
     if crashes >= limits.max_crashes:
-        return Decision(Status.QUARANTINED, Outcome.CRASHED, crashes=1)
+        return Decision(Status.QUARANTINED, Outcome.CRASHED, crashes=rise)
     if crashes == 1:
-        return Decision(Status.ENQUEUED, Outcome.CRASHED, crashes=1)
-    return Decision(Status.DELAYED, Outcome.CRASHED, _wait(crashes - 1, limits, jitter), crashes=1)
+        return Decision(Status.ENQUEUED, Outcome.CRASHED, crashes=rise)
+    return Decision(Status.DELAYED, Outcome.CRASHED, _wait(crashes - 1, limits, jitter), crashes=rise)
 
 
 def _after_release(releases: int, limits: Limits) -> Decision:

@@ -44,9 +44,9 @@ class Queue:
         found = connection.execute(statement("enqueue"), {**asdict(task), "aging_ms": self._aging_ms})
         return int(found.scalar_one())
 
-    def reject(self, connection: Connection, task: NewTask, *, reason: str, error: str) -> int:
-        """Record a task that ended before it began, with its reason; returns its id."""
-        values = {**asdict(task), "aging_ms": self._aging_ms, "reason": reason, "error": error}
+    def reject(self, connection: Connection, task: NewTask, *, status: Status, reason: str, error: str) -> int:
+        """Record a task that ended before it began, as failed or quarantined, with its reason; returns its id."""
+        values = {**asdict(task), "aging_ms": self._aging_ms, "status": status, "reason": reason, "error": error}
         return int(connection.execute(statement("reject"), values).scalar_one())
 
     def requeue(self, connection: Connection, task_id: int) -> bool:

@@ -14,7 +14,8 @@ from typing import Any
 
 import yaml
 
-from pipeline.config import CONFIG_NAME, Settings, load
+from pipeline.config import CONFIG_NAME, Settings
+from pipeline.config_reading import load
 from pipeline.errors import DocleaseError
 
 STOP_SECONDS = 30

@@ -11,46 +11,43 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipeline.config import WorkerSettings
-from pipeline.documents.archive import Archive
+from pipeline.attachments import Parent, Part
 from pipeline.documents.text import Page, clean
-from pipeline.errors import LeaseLost, StoreUnavailable
-from pipeline.queue.lease import LeasePolicy
+from pipeline.errors import LeaseLost
 from pipeline.queue.model import Claim, Outcome, Usage
 from pipeline.queue.settle import Counts, Fault, decide
-from pipeline.queue.store import Queue
 from pipeline.reasons import Reason, Retry
-from pipeline.results import Material, Results, checked_result
-from pipeline.work import Job
+from pipeline.results import Material, checked_result
+from pipeline.worker import carrying
+from pipeline.worker.busyness import Busyness
+from pipeline.worker.deaths import ChildDied, Death
 from pipeline.worker.ends import End
-from pipeline.worker.frames import BrokenFrame, Frame, job_frame, page_count_of, page_of, usage_of
+from pipeline.worker.equipment import Equipment
+from pipeline.worker.frames import (
+    BrokenFrame,
+    Frame,
+    Unpacked,
+    job_frame,
+    known_reason,
+    page_count_of,
+    page_of,
+    unpacked_of,
+    usage_of,
+)
 from pipeline.worker.held import LAST_WORD_SECONDS, HeldLease, boottime
-from pipeline.worker.inspector import known_reason
 from pipeline.worker.patience import Patience, first_line
-from pipeline.worker.process import ChildDied, ChildProcess, Death
+from pipeline.worker.process import ChildProcess
 from pipeline.worker.stopping import Stopping
 
 PATIENCE_SECONDS = 0.2  # how long the parent waits for the child before it looks after the lease
-BUSY_SHARE = 0.05  # a child that used this share of the time it had is working, also on a crowded machine
-SHORTEST_LOOK_SECONDS = 0.5  # over less, what the system counts in ticks says nothing
+SECONDS_A_PART = 10.0  # by which each file that was unpacked puts off the end of the attempt
+NOTHING_KNOWN = Material("", "", Parent(0, None, 0, None, 0))
 DELIVERED = (Reason.OK, Reason.OK_WITH_GAPS, Reason.EMPTY_TEXT)
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How an attempt is driven: seconds between checkpoints, extra leases for one page, pages a document may have."""
-
-    checkpoint_seconds: float
-    busy_extensions: int
-    max_pages: int
 
 
 class Attempt:
@@ -62,33 +59,27 @@ class Attempt:
         lease: HeldLease,
         *,
         child: ChildProcess,
-        queue: Queue,
-        results: Results,
-        archive: Archive,
-        policy: Callable[[str], LeasePolicy],
-        worker: WorkerSettings,
-        pace: Pace,
+        equipment: Equipment,
         stopping: Stopping,
     ) -> None:
         self._claim = claim
         self._lease = lease
         self._child = child
-        self._queue = queue
-        self._results = results
-        self._archive = archive
-        self._find_policy = policy
-        self._worker = worker
-        self._pace = pace
+        self._equipment = equipment
+        self._queue = equipment.queue
+        self._worker = equipment.settings
         self._stopping = stopping
         self._page_count = max(claim.page_count, 1)
         self._name = ""
+        self._start = NOTHING_KNOWN
         self._stored = 0
         self._unsaved: list[Page] = []
-        self._saved_at = self._step_at = self._began_at = boottime()
+        self._parts: list[Part] = []
+        self._has_news = False
+        self._step_at = self._began_at = boottime()
         self._step = "opening"
         self._extensions = 0
-        self._was_busy = True
-        self._cpu_at_start = self._cpu_at_grant = child.cpu_seconds()
+        self._busyness = Busyness(child)
         self._database = Patience(claim, stopping)
         self._child_is_idle = True
         self._finished = False
@@ -122,7 +113,7 @@ class Attempt:
             self._close(Fault.TRANSIENT, Reason.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
     def _read(self) -> None:
-        self._policy = self._database.insist(lambda: self._find_policy(self._claim.handler))
+        self._policy = self._database.insist(lambda: self._equipment.policy(self._claim.handler))
         self._begin(self._database.insist(self._material))
         while not self._finished:
             frame = self._child.receive(PATIENCE_SECONDS)
@@ -132,41 +123,26 @@ class Attempt:
                 self._tend()
 
     def _material(self) -> Material:
-        return self._results.material(self._claim, skip_after_crashes=self._worker.skip_page_after_crashes)
+        return self._equipment.results.material(self._claim, skip_after_crashes=self._worker.skip_page_after_crashes)
 
     # What the child says
 
     def _begin(self, material: Material) -> None:
-        path = self._stored_bytes(material.sha256)
-        self._name = material.name
+        self._name, self._start = material.name, material
         self._stored = len(material.stored)
         if self._stored:
             logger.info("task %d: attempt %d goes on at page %d of %s", *self._ids(), self._stored + 1, self._name)
-        job = Job(
-            path=path,
+        request = job_frame(
             name=material.name,
             handler=self._claim.handler,
-            max_pages=self._pace.max_pages,
             stored=material.stored,
             skip=material.skip,
+            depth=material.parent.depth,
+            cpu_seconds=self._claim.deadline_seconds,
         )
-        self._child_is_idle = False
-        self._child.send(job_frame(job, cpu_seconds=self._claim.deadline_seconds))
-
-    def _stored_bytes(self, sha256: str) -> Path:
-        """Where the document's bytes are, looked at whole: what was damaged on disk must not become a result."""
-        path = self._archive.path_of(sha256)
-        if not path.is_file():
-            missing = f"its bytes are not in the store at {path}; every worker must see the same data_dir"
-            raise End(Fault.TRANSIENT, Reason.IO_ERROR, missing)
-        try:
-            is_whole = self._archive.verify(sha256)
-        except StoreUnavailable as error:
-            raise End(Fault.TRANSIENT, Reason.IO_ERROR, str(error)) from error
-        if not is_whole:
-            damaged = f"its bytes in the store at {path} are damaged; restore them from a backup or send the file again"
-            raise End(Fault.TRANSIENT, Reason.IO_ERROR, damaged)
-        return path
+        with carrying.document(self._equipment.archive, material.sha256) as file:
+            self._child_is_idle = False
+            self._child.assign(request, file, carrying.allowance(self._equipment.provision(), material))
 
     def _on_frame(self, frame: Frame) -> None:
         self._step_at = boottime()
@@ -176,6 +152,8 @@ class Attempt:
                     self._page_count = page_count_of(frame)
                 case "page":
                     self._take_page(page_of(frame.get("page", {})))
+                case "attachment":
+                    self._take_part(unpacked_of(frame.get("attachment", {})))
                 case "finished":
                     self._child_is_idle = True
                     self._complete(frame)
@@ -186,20 +164,32 @@ class Attempt:
                     raise BrokenFrame(f"a frame of kind {other[:20]!r}")
         except BrokenFrame as error:
             raise self._killed(Reason.CRASH, f"the parser answered nonsense: {error}") from error
-        done = self._stored + len(self._unsaved)
-        self._step = f"page {done + 1}" if done < self._page_count else "the handler"
+        self._step = f"page {self._done + 1}" if self._done < self._page_count else "what follows the pages"
+
+    @property
+    def _done(self) -> int:
+        return self._stored + len(self._unsaved)
 
     def _take_page(self, page: Page) -> None:
-        if page.number != self._stored + len(self._unsaved) + 1:
+        if page.number != self._done + 1:
             raise BrokenFrame(f"page {page.number} out of turn")
         self._unsaved.append(page)
+        self._has_news = True
         self._extensions = 0
+
+    def _take_part(self, unpacked: Unpacked) -> None:
+        limits = self._equipment.provision().limits
+        self._parts.append(carrying.part(unpacked, self._child, self._equipment.archive, limits))
+        self._has_news = True
+        self._child.go_on()
 
     def _refused(self, frame: Frame) -> None:
         reason = known_reason(frame.get("reason"))
         error = str(frame.get("error", ""))[:500]
         if reason.retry is Retry.SUSPECT:
             raise self._killed(reason, error)
+        if reason is Reason.BOMB:
+            raise End(Fault.HOSTILE, reason, error)
         raise End(Fault.PERMANENT if reason.retry is Retry.NEVER else Fault.TRANSIENT, reason, error)
 
     # What the parent looks after
@@ -216,46 +206,41 @@ class Attempt:
         self._end_what_takes_too_long()
 
     def _is_checkpoint_due(self) -> bool:
-        if not self._unsaved or not self._database.may_ask:
+        if not self._has_news or not self._database.may_ask:
             return False
         step = 1 if self._claim.is_suspect else self._policy.step_pages
         return (
             len(self._unsaved) >= step
-            or boottime() - self._saved_at >= self._pace.checkpoint_seconds
+            or boottime() - self._busyness.renewed_at >= self._equipment.pace.checkpoint_seconds
             or self._lease.is_running_out
         )
 
     def _extend_while_busy(self) -> None:
         if not self._database.may_ask:
             return
-        if self._is_busy() and self._extensions < self._pace.busy_extensions:
+        if self._busyness.is_busy() and self._extensions < self._equipment.pace.busy_extensions:
             if self._database.attempt(self._checkpoint):
                 self._extensions += 1
         elif self._lease.is_ending:
             self._end_step(f"made no progress within its lease of {self._claim.lease_seconds:g} s")
-
-    def _is_busy(self) -> bool:
-        elapsed = boottime() - self._saved_at
-        if elapsed < SHORTEST_LOOK_SECONDS:
-            return self._was_busy
-        return self._child.cpu_seconds() - self._cpu_at_grant >= BUSY_SHARE * elapsed
 
     def _end_what_takes_too_long(self) -> None:
         allowed = self._worker.page_seconds if self._step.startswith("page") else self._worker.open_seconds
         if boottime() - self._step_at > allowed:
             key = "page_seconds" if self._step.startswith("page") else "open_seconds"
             self._end_step(f"took longer than worker.{key} ({allowed:g} s)")
-        if boottime() - self._began_at > self._claim.deadline_seconds - LAST_WORD_SECONDS:
+        deadline_seconds = self._claim.deadline_seconds + SECONDS_A_PART * len(self._parts)
+        if boottime() - self._began_at > deadline_seconds - LAST_WORD_SECONDS:
             self._end_attempt(f"the whole attempt reached its limit of {self._claim.deadline_seconds:g} s")
 
     def _end_attempt(self, why: str) -> None:
         """A document that comes on is given back, uncharged: the next attempt goes on at its next page."""
-        if self._stored + len(self._unsaved) > self._claim.pages_done:
+        if self._done > self._claim.pages_done:
             raise End(Fault.PAUSE, Reason.TIMEOUT, why)
         self._end_step(f"was under way when {why}")
 
     def _end_step(self, what: str) -> None:
-        reason = Reason.TIMEOUT if self._is_busy() else Reason.STALLED
+        reason = Reason.TIMEOUT if self._busyness.is_busy() else Reason.STALLED
         raise self._killed(reason, f"{self._step} {what}")
 
     def _killed(self, reason: Reason, error: str) -> ChildDied:
@@ -265,16 +250,14 @@ class Attempt:
 
     def _checkpoint(self) -> None:
         asked_at = boottime()
-        done = self._stored + len(self._unsaved)
+        done = self._done
         left = max(self._page_count - done, 0)
         seconds = self._policy.lease_seconds(left, min(self._claim.ocr_page_count, left))
         with self._queue.checkpointing(self._claim, pages_done=done, lease_seconds=seconds) as (connection, answer):
-            self._results.write_pages(connection, self._claim, self._unsaved)
+            self._equipment.results.write_pages(connection, self._claim, self._unsaved)
         self._lease.renewed(asked_at, answer.lease_seconds)
-        self._stored, self._unsaved = done, []
-        self._was_busy = self._is_busy()
-        self._saved_at = boottime()
-        self._cpu_at_grant = self._child.cpu_seconds()
+        self._stored, self._unsaved, self._has_news = done, [], False
+        self._busyness.renewed()
         if answer.cancel_requested:
             raise End(Fault.CANCEL, Reason.CANCELLED, "cancelled on request")
 
@@ -287,11 +270,13 @@ class Attempt:
         result = checked_result(frame.get("result"))
 
         def write() -> None:
-            done = self._stored + len(self._unsaved)
             with self._queue.completing(
-                self._claim, reason=reason, pages_done=done, result=result, usage=usage
+                self._claim, reason=reason, pages_done=self._done, result=result, usage=usage
             ) as connection:
-                self._results.write_pages(connection, self._claim, self._unsaved)
+                self._equipment.results.write_pages(connection, self._claim, self._unsaved)
+                self._equipment.attachments.record(
+                    connection, self._start.parent, self._parts, handler=self._claim.handler, policy=self._policy
+                )
 
         try:
             self._database.insist(write)
@@ -299,7 +284,9 @@ class Attempt:
             if self._database.insist(lambda: self._queue.outcome(self._claim)) is not Outcome.SUCCEEDED:
                 raise
             # The commit had arrived; only its answer was lost.
-        kind, pages = result["document_type"], self._stored + len(self._unsaved)
+        if self._parts:
+            self._equipment.notify()
+        kind, pages = result["document_type"], self._done
         seconds = boottime() - self._began_at
         logger.info(
             "task %d: read %s in %.1f s: %s, pages: %d, %s", self._ids()[0], self._name, seconds, kind, pages, reason
@@ -308,14 +295,19 @@ class Attempt:
     def _close(self, fault: Fault, reason: Reason, error: str, peak_rss_bytes: int = 0) -> None:
         """End an attempt that did not succeed. What is finished is stored first."""
         self._finished = True
-        page_no = self._stored + len(self._unsaved) + 1 if self._step.startswith("page") else None
-        if self._unsaved and fault is not Fault.PERMANENT:
+        page_no = self._done + 1 if self._step.startswith("page") else None
+        came_on = self._done > self._claim.pages_done
+        if fault is Fault.CRASH and page_no is not None and len(self._start.skip) >= self._worker.max_skipped_pages:
+            fault = Fault.HOSTILE
+            error = f"{error}; worker.max_skipped_pages ({self._worker.max_skipped_pages}) are skipped already"
+        if self._unsaved and fault not in (Fault.PERMANENT, Fault.HOSTILE):
             try:
                 self._database.insist(self._checkpoint)
             except End as end:
                 fault, reason, error = end.fault, end.reason, end.error
         counts = Counts(self._claim.failure_count, self._claim.crash_count, self._claim.release_count)
-        decision = decide(fault, counts, self._queue.limits, jitter=random.random())  # noqa: S311 - spreads retries
+        jitter = random.random()  # noqa: S311 - spreads retries
+        decision = decide(fault, counts, self._queue.limits, jitter=jitter, came_on=came_on)
         told = clean(error)[:1000]
         status = self._database.insist(
             lambda: self._queue.fail(
@@ -333,8 +325,7 @@ class Attempt:
             logger.warning("task %d: late finish of attempt %d not recorded: %s", *self._ids(), first_line(error))
 
     def _usage(self, peak_rss_bytes: int) -> Usage:
-        # A child that is gone cannot be asked any more; what it had used at the last checkpoint is certain.
-        used = max(self._child.cpu_seconds(), self._cpu_at_grant) - self._cpu_at_start
+        used = self._busyness.used_seconds()
         return Usage(cpu_seconds=used if used > 0 else None, peak_rss_bytes=peak_rss_bytes or None)
 
     def _ids(self) -> tuple[int, int]:

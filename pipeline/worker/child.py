@@ -1,4 +1,4 @@
-"""What runs inside a parser child: it reads jobs from its standard input until that ends, one document at a time.
+"""What runs inside a parser child: it reads jobs from its standard input, a socket, until that ends, one at a time.
 
 It has no database and no network. Everything it learns it says at once, so that its death loses one page at most.
 """
@@ -7,52 +7,57 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline import handling
-from pipeline.documents import formats
-from pipeline.documents.formats import Format
+from pipeline.config import OcrSettings
+from pipeline.documents import formats, ocr
+from pipeline.documents.formats import Format, Means
 from pipeline.documents.identify import inspect
+from pipeline.documents.ocr import Reader
 from pipeline.errors import DocumentError
 from pipeline.handling import Handler
 from pipeline.reasons import Reason
 from pipeline.work import process
 from pipeline.worker import sandbox
-from pipeline.worker.frames import Decoder, Frame, encode, job_of
+from pipeline.worker.channel import Requests
+from pipeline.worker.frames import Frame, encode, job_of
+from pipeline.worker.provision import Provision, provision_of
+from pipeline.worker.unpacking import Unpacker
 
 
 class Child:
     """Answers frames on `answers` until `requests` ends."""
 
     def __init__(
-        self, requests: BinaryIO, answers: BinaryIO, kinds: Sequence[Format], handlers: Mapping[str, Handler]
+        self, requests: Requests, answers: BinaryIO, kinds: Sequence[Format], handlers: Mapping[str, Handler]
     ) -> None:
         self._requests = requests
         self._answers = answers
         self._kinds = kinds
         self._handlers = handlers
+        self._reader: tuple[OcrSettings, Reader | None] | None = None
 
     def serve(self, measures: list[str]) -> None:
         """Say ready, then answer until the parent closes the pipe."""
         self._say("ready", measures=measures, inherited_rss_bytes=_inherited_rss_bytes())
-        decoder = Decoder()
-        while data := os.read(self._requests.fileno(), 1 << 20):
-            decoder.feed(data)
-            while (frame := decoder.next()) is not None:
-                self._answer(frame)
+        while (frame := self._requests.next()) is not None:
+            with self._requests.file() as file:
+                self._answer(frame, file)
 
-    def _answer(self, frame: Frame) -> None:
+    def _answer(self, frame: Frame, file: BinaryIO) -> None:
         try:
+            means = self._means(provision_of(frame["provision"]))
             if frame["kind"] == "inspect":
-                inspection = inspect(Path(frame["path"]), frame["name"], self._kinds)
-                self._say("inspected", **asdict(inspection))
+                self._say("inspected", **asdict(inspect(file, frame["name"], self._kinds, means)))
             else:
-                self._work(frame)
+                self._work(frame, file, means)
         except DocumentError as error:
             self._say("refused", reason=str(error.reason), error=str(error))
         except OSError as error:
@@ -61,18 +66,31 @@ class Child:
             # The parent replaces a child that ran out: what is left of the heap is not to be trusted.
             self._say("refused", reason=Reason.OUT_OF_MEMORY.value, error="the parser reached its memory limit")
 
-    def _work(self, frame: Frame) -> None:
+    def _work(self, frame: Frame, file: BinaryIO, means: Means) -> None:
         started = time.process_time()
+        unpacker = Unpacker(Path.cwd(), self._kinds, means, int(frame["depth"]))
         sandbox.limit_cpu(float(frame["cpu_seconds"]))
         finished = process(
-            job_of(frame),
+            job_of(frame, file, means),
             self._kinds,
             self._handlers,
             on_open=lambda count: self._say("opened", page_count=count),
             on_page=lambda page: self._say("page", page=asdict(page)),
+            on_attachment=lambda attachment: unpacker.unpack(attachment, self._hand_over),
         )
         used = {"cpu_seconds": time.process_time() - started, "peak_rss_bytes": _peak_rss_bytes()}
         self._say("finished", reason=finished.reason.value, result=finished.result, **used)
+
+    def _hand_over(self, facts: dict[str, Any]) -> None:
+        """Tell of a file in the scratch folder and wait until the parent has it, so that there is one at a time."""
+        self._say("attachment", attachment=facts)
+        if self._requests.next() is None:
+            raise SystemExit
+
+    def _means(self, provision: Provision) -> Means:
+        if self._reader is None or self._reader[0] != provision.ocr:
+            self._reader = (provision.ocr, ocr.reader(provision.ocr))
+        return Means(provision.limits, provision.passwords, self._reader[1])
 
     def _say(self, kind: str, **facts: Any) -> None:
         self._answers.write(encode({"kind": kind, **facts}))
@@ -99,11 +117,14 @@ def _private_output() -> BinaryIO:
     return answers
 
 
-def main(kinds: Sequence[Format], handlers: Mapping[str, Handler]) -> None:
-    """Confine this process, then serve. Arguments: memory limit in bytes, the parent's process id."""
+def main(
+    kinds: Sequence[Format], handlers: Mapping[str, Handler], confine: Callable[..., list[str]] = sandbox.apply
+) -> None:
+    """Confine this process, then serve. Arguments: memory limit and file size limit in bytes, the parent's id."""
     answers = _private_output()
-    measures = sandbox.apply(max_memory_bytes=int(sys.argv[1]), parent=int(sys.argv[2]))
-    Child(sys.stdin.buffer, answers, kinds, handlers).serve(measures)
+    memory_bytes, file_bytes, parent = (int(argument) for argument in sys.argv[1:4])
+    measures = confine(max_memory_bytes=memory_bytes, max_file_bytes=file_bytes, parent=parent, scratch=Path.cwd())
+    Child(Requests(socket.socket(fileno=0)), answers, kinds, handlers).serve(measures)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO
 
-from pipeline.documents.formats import Inspection
+from pipeline.documents.formats import Inspection, Means
 from pipeline.documents.text import Page, Source
+from pipeline.reasons import Reason
 from pipeline.work import Job
 
 MAX_FRAME_BYTES = 256 * 1024 * 1024
+MAX_NOTE_CHARACTERS = 500
+MAX_FIGURES = 30
+MAX_NAME_CHARACTERS = 1_000
+MAX_ATTACHMENTS = 1_000_000
 _HEADER = struct.Struct("!I")
 _MOST = 2**53  # more than any figure of a document, less than what a column holds
 
@@ -68,27 +72,28 @@ def _parse(body: bytes) -> Frame:
     return frame
 
 
-def job_frame(job: Job, *, cpu_seconds: float) -> Frame:
-    """A job for the child; `cpu_seconds` is what its processor limit is set to."""
+def job_frame(
+    *, name: str, handler: str, stored: Sequence[Page], skip: Mapping[int, str], depth: int, cpu_seconds: float
+) -> Frame:
+    """A job for the child, but its file and its provision; the child's processor limit is set to `cpu_seconds`."""
     return {
         "kind": "job",
-        "path": str(job.path),
-        "name": job.name,
-        "handler": job.handler,
-        "max_pages": job.max_pages,
-        "stored": [asdict(page) for page in job.stored],
-        "skip": {str(number): error for number, error in job.skip.items()},
+        "name": name,
+        "handler": handler,
+        "stored": [asdict(page) for page in stored],
+        "skip": {str(number): error for number, error in skip.items()},
+        "depth": depth,
         "cpu_seconds": cpu_seconds,
     }
 
 
-def job_of(frame: Frame) -> Job:
+def job_of(frame: Frame, file: BinaryIO, means: Means) -> Job:
     """The job in a frame."""
     return Job(
-        path=Path(frame["path"]),
+        file=file,
         name=frame["name"],
         handler=frame["handler"],
-        max_pages=frame["max_pages"],
+        means=means,
         stored=tuple(page_of(page) for page in frame["stored"]),
         skip={int(number): error for number, error in frame["skip"].items()},
     )
@@ -107,9 +112,23 @@ def page_of(fields: Mapping[str, Any]) -> Page:
             engine=str(fields["engine"])[:64],
             error=str(error) if source is Source.NONE else None,
             seconds=float(fields["seconds"]),
+            note=str(fields["note"])[:MAX_NOTE_CHARACTERS],
+            figures=_figures(fields["figures"]),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error_found:
         raise BrokenFrame(f"no page: {error_found}") from error_found
+
+
+def _figures(given: object) -> dict[str, float | str]:
+    """Plain figures by name, the rest left out: they are for people, and no page fails for one."""
+    pairs = list(given.items())[:MAX_FIGURES] if isinstance(given, dict) else []
+    return {str(name)[:64]: figure for name, value in pairs if (figure := _figure(value)) is not None}
+
+
+def _figure(value: object) -> float | str | None:
+    if isinstance(value, str):
+        return value[:64]
+    return value if isinstance(value, int | float) and abs(value) < _MOST else None
 
 
 def inspection_of(fields: Mapping[str, Any]) -> Inspection:
@@ -140,3 +159,50 @@ def usage_of(frame: Frame) -> tuple[float | None, int | None]:
         float(cpu_seconds) if isinstance(cpu_seconds, int | float) and 0 <= cpu_seconds < _MOST else None,
         peak if isinstance(peak, int) and 0 < peak < _MOST else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A file inside a document, as a child tells of it.
+
+    `file` is its name in the child's scratch folder, None when it was left out. Of the files that were not, either
+    `inspection` says what it is or `reason` and `error` why it cannot be read.
+    """
+
+    number: int
+    name: str
+    media_type: str
+    left_out: str
+    rendition_of: int | None
+    file: str | None
+    inspection: Inspection | None
+    reason: Reason | None
+    error: str
+
+
+def unpacked_of(fields: Mapping[str, Any]) -> Unpacked:
+    """The unpacked file in a frame. Raises BrokenFrame for anything else."""
+    try:
+        file, inspection, reason = fields["file"], fields["inspection"], fields["reason"]
+        rendition_of = fields["rendition_of"]
+        return Unpacked(
+            number=min(max(int(fields["number"]), 1), MAX_ATTACHMENTS),
+            name=str(fields["name"])[:MAX_NAME_CHARACTERS],
+            media_type=str(fields["media_type"])[:128],
+            left_out=str(fields["left_out"])[:MAX_NOTE_CHARACTERS],
+            rendition_of=None if rendition_of is None else int(rendition_of),
+            file=None if file is None else str(file),
+            inspection=None if inspection is None else inspection_of(inspection),
+            reason=None if reason is None else known_reason(reason),
+            error=str(fields["error"])[:MAX_NOTE_CHARACTERS],
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BrokenFrame(f"no attachment: {error}") from error
+
+
+def known_reason(value: object) -> Reason:
+    """A reason that a child gave; one that does not exist is a fault of ours."""
+    try:
+        return Reason(str(value))
+    except ValueError:
+        return Reason.INTERNAL_ERROR

@@ -8,18 +8,22 @@ from types import TracebackType
 
 from pipeline.config import WorkerSettings
 from pipeline.documents.formats import Inspection
+from pipeline.documents.opening import opened
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
-from pipeline.worker.frames import BrokenFrame, Frame, inspection_of
-from pipeline.worker.process import CHILD_MODULE, ChildDied, ChildProcess
+from pipeline.worker.deaths import ChildDied
+from pipeline.worker.frames import BrokenFrame, Frame, inspection_of, known_reason
+from pipeline.worker.process import ChildProcess
+from pipeline.worker.provision import Provisioner
 
 
 class Inspector:
     """One child for many files, replaced when it dies. A context; use it from the thread that entered it."""
 
-    def __init__(self, settings: WorkerSettings, module: str = CHILD_MODULE) -> None:
+    def __init__(self, settings: WorkerSettings, child: ChildProcess, provision: Provisioner) -> None:
         self._settings = settings
-        self._child = ChildProcess(settings, module)
+        self._child = child
+        self._provision = provision
         self._lock = threading.Lock()
 
     def __enter__(self) -> Inspector:
@@ -44,7 +48,8 @@ class Inspector:
 
     def _ask(self, path: Path, name: str) -> Inspection:
         self._child.ensure()
-        self._child.send({"kind": "inspect", "path": str(path), "name": name})
+        with opened(path) as (file, _):
+            self._child.assign({"kind": "inspect", "name": name}, file, self._provision())
         frame = self._child.receive(self._settings.open_seconds)
         if frame is None:
             self._child.kill()
@@ -62,11 +67,3 @@ def _inspection(frame: Frame) -> Inspection:
         except BrokenFrame as error:
             raise DocumentError(Reason.CORRUPT, f"its pages cannot be counted: {error}") from error
     raise DocumentError(known_reason(frame.get("reason")), str(frame.get("error", "it cannot be read"))[:500])
-
-
-def known_reason(value: object) -> Reason:
-    """A reason that a child gave; one that does not exist is a fault of ours."""
-    try:
-        return Reason(str(value))
-    except ValueError:
-        return Reason.INTERNAL_ERROR

@@ -7,59 +7,44 @@ import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 from pipeline.config import WorkerSettings
-from pipeline.errors import DocleaseError
 from pipeline.reasons import Reason
+from pipeline.worker.channel import CHUNK_BYTES, NotTaken, send
+from pipeline.worker.deaths import MEGABYTE, ChildDied, Death, explain
 from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
+from pipeline.worker.provision import Provision, provision_fields
 from pipeline.worker.scratch import make_scratch
 
-CHUNK_BYTES = 1 << 18
 START_SECONDS = 60.0
 END_SECONDS = 2.0  # how long a child that closed its pipe may take to end by itself: its exit says more than our signal
 CHILD_MODULE = "pipeline.worker.child"
-MEGABYTE = 1024 * 1024
-# A child that dies by a signal with this much of its memory cap used died of memory: a buffer that is made twice as
-# long needs room for the old and the new one.
-NEAR_THE_CAP = 0.5
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+_SCRATCH_NAME = re.compile(r"[a-z0-9-]{1,40}")
 _HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Death:
-    """How a child ended: the reason, a sentence, and the most memory it held, in bytes."""
-
-    reason: Reason
-    error: str
-    peak_rss_bytes: int
-
-
-class ChildDied(DocleaseError):
-    """The child is gone; `death` says how."""
-
-    def __init__(self, death: Death) -> None:
-        self.death = death
-        super().__init__(death.error)
 
 
 class ChildProcess:
     """One parser child. Used by one thread, which must outlive it: the child dies with the thread that started it."""
 
-    def __init__(self, settings: WorkerSettings, module: str = CHILD_MODULE) -> None:
+    def __init__(
+        self, settings: WorkerSettings, module: str = CHILD_MODULE, *, max_file_bytes: int = 500 * MEGABYTE
+    ) -> None:
         self._settings = settings
         self._module = module
+        self._max_file_bytes = max_file_bytes
         self._memory_bytes = settings.max_memory_megabytes * MEGABYTE
         self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
         self._decoder = Decoder()
         self._scratch: Path | None = None
         self._stderr: IO[bytes] | None = None
@@ -81,19 +66,30 @@ class ChildProcess:
         if self._process is None:
             self._start()
 
-    def send(self, frame: Frame) -> None:
-        """Give the child something to do. Raises ChildDied, also for a child that does not take it."""
+    def assign(self, request: Frame, file: BinaryIO, provision: Provision) -> None:
+        """Give the child a document, as an open file, and what it may use for it. Raises ChildDied."""
         if self._stderr is not None:
             self._stderr.truncate(0)
         self._documents += 1
-        pipe = self._running().stdin
-        assert pipe is not None
-        rest = memoryview(encode(frame))
+        self._send({**request, "provision": provision_fields(provision)}, file)
+
+    def go_on(self) -> None:
+        """Tell the child that what it put into its scratch folder was taken. Raises ChildDied."""
+        self._send({"kind": "taken"}, None)
+
+    def scratch_file(self, name: str) -> Path:
+        """Where a file that the child says it made would be. Raises ChildDied for a name that is none."""
+        if self._scratch is None or not _SCRATCH_NAME.fullmatch(name):
+            raise ChildDied(Death(Reason.CRASH, f"the parser named a file {name[:40]!r}", self.kill()))
+        return self._scratch / name
+
+    def _send(self, frame: Frame, file: BinaryIO | None) -> None:
+        self._running()
+        assert self._channel is not None
         try:
-            while rest:
-                if not _poll(pipe.fileno(), select.POLLOUT, START_SECONDS):
-                    raise ChildDied(Death(Reason.STALLED, "the parser does not take its work", self.kill()))
-                rest = rest[os.write(pipe.fileno(), rest) :]
+            send(self._channel, encode(frame), file, patience_seconds=START_SECONDS)
+        except NotTaken:
+            raise ChildDied(Death(Reason.STALLED, "the parser does not take its work", self.kill())) from None
         except OSError:
             self._raise_death()
 
@@ -147,22 +143,25 @@ class ChildProcess:
         self._inherited_rss_bytes = int(ready.get("inherited_rss_bytes", 0))
 
     def _launch(self) -> subprocess.Popen[bytes]:
-        self._scratch = make_scratch()
+        self._scratch = scratch = make_scratch()
         self._stderr = tempfile.TemporaryFile(buffering=0, mode="ab+")  # noqa: SIM115 - lives as long as the child
+        self._channel, theirs = socket.socketpair()
         # -P: the scratch folder, where documents may leave files, is no place to import from.
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", self._module, str(self._memory_bytes), str(os.getpid())],
-            stdin=subprocess.PIPE,
+        with theirs:
+            return self._popen(theirs, scratch)
+
+    def _popen(self, channel: socket.socket, scratch: Path) -> subprocess.Popen[bytes]:
+        arguments = (self._memory_bytes, self._max_file_bytes, os.getpid())
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", self._module, *map(str, arguments)],
+            stdin=channel.fileno(),
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             bufsize=0,
-            cwd=self._scratch,
-            env=_environment(self._scratch),
+            cwd=scratch,
+            env=_environment(scratch),
             process_group=0,
         )
-        assert process.stdin is not None
-        os.set_blocking(process.stdin.fileno(), False)
-        return process
 
     def _is_due(self) -> bool:
         return (
@@ -235,9 +234,11 @@ class ChildProcess:
 
     def _clean_up(self) -> None:
         process, self._process = self._process, None
-        for pipe in (process.stdin, process.stdout) if process is not None else ():
-            if pipe is not None:
-                pipe.close()
+        if process is not None and process.stdout is not None:
+            process.stdout.close()
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
@@ -249,28 +250,13 @@ class ChildProcess:
             self._scratch = None
 
 
-def explain(status: int, peak_rss_bytes: int, memory_bytes: int, complaint: str) -> Death:
-    """What a wait status means for a document; `complaint` is the last line the child wrote to its standard error."""
-    if not os.WIFSIGNALED(status):
-        code = os.waitstatus_to_exitcode(status)
-        detail = f": {complaint}" if complaint else ""
-        reason = Reason.OUT_OF_MEMORY if "MemoryError" in complaint else Reason.CRASH
-        return Death(reason, f"the parser ended with exit code {code}{detail}", peak_rss_bytes)
-    number = os.WTERMSIG(status)
-    name = signal.Signals(number).name
-    if number == signal.SIGXCPU:
-        return Death(Reason.TIMEOUT, "the parser used up its processor time (SIGXCPU)", peak_rss_bytes)
-    if peak_rss_bytes >= NEAR_THE_CAP * memory_bytes:
-        megabytes = peak_rss_bytes // MEGABYTE
-        return Death(Reason.OUT_OF_MEMORY, f"the parser died ({name}) holding {megabytes} MB", peak_rss_bytes)
-    return Death(Reason.CRASH, f"the parser died of signal {number} ({name})", peak_rss_bytes)
-
-
 def _environment(scratch: Path) -> Mapping[str, str]:
     """Nothing of ours that a parser has no business to know, least of all the database's password."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ") if name in os.environ}
     paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-    return {**kept, "HOME": str(scratch), "TMPDIR": str(scratch), "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"HOME": str(scratch), "TMPDIR": str(scratch), "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    # One document, one core: with all slots busy, more threads only get in each other's way.
+    return {**kept, **own, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}
 
 
 def _kill_group(pid: int) -> None:

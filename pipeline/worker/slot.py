@@ -6,23 +6,19 @@ import enum
 import logging
 import random
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipeline.config import WorkerSettings
-from pipeline.documents.archive import Archive
-from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import Claim
-from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell
-from pipeline.results import Results
-from pipeline.worker.attempt import Attempt, Pace
+from pipeline.worker.attempt import Attempt
+from pipeline.worker.deaths import ChildDied
+from pipeline.worker.equipment import Equipment
 from pipeline.worker.hands import Hands
 from pipeline.worker.held import HeldLease, boottime
-from pipeline.worker.process import ChildDied, ChildProcess
+from pipeline.worker.process import ChildProcess
 from pipeline.worker.stopping import Stopping
 
 logger = logging.getLogger(__name__)
@@ -40,8 +36,6 @@ class Until(enum.Enum):
 class SlotSettings:
     """What a slot needs to know beside its parts. `poll_seconds` is how long it waits for work without being woken."""
 
-    worker: WorkerSettings
-    pace: Pace
     poll_seconds: float
     until: Until = Until.STOPPED
 
@@ -52,10 +46,7 @@ class Slot:
     def __init__(
         self,
         *,
-        queue: Queue,
-        results: Results,
-        archive: Archive,
-        policy: Callable[[str], LeasePolicy],
+        equipment: Equipment,
         sweeper: Sweeper,
         bell: Bell,
         worker_id: str,
@@ -64,10 +55,8 @@ class Slot:
         hands: Hands,
         child: ChildProcess,
     ) -> None:
-        self._queue = queue
-        self._results = results
-        self._archive = archive
-        self._policy = policy
+        self._queue = equipment.queue
+        self._equipment = equipment
         self._sweeper = sweeper
         self._bell = bell
         self._worker_id = worker_id
@@ -141,12 +130,7 @@ class Slot:
             claim,
             HeldLease(asked_at, claim.lease_seconds),
             child=self._child,
-            queue=self._queue,
-            results=self._results,
-            archive=self._archive,
-            policy=self._policy,
-            worker=self._settings.worker,
-            pace=self._settings.pace,
+            equipment=self._equipment,
             stopping=stopping,
         )
         attempt.run()

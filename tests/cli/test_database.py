@@ -11,7 +11,7 @@ import pytest
 import yaml
 from sqlalchemy import URL, Engine, create_engine, text
 
-from pipeline import config, database
+from pipeline import config, config_reading, database
 from pipeline.config import DatabaseSettings
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.queue.store import Queue
@@ -138,7 +138,7 @@ def test_the_settings_shown_are_the_settings_in_force(
     assert "  batch: 7  # DOCLEASE_SWEEP__BATCH" in shown.splitlines()
     assert "  min_seconds: 15" in shown.splitlines()
     again = yaml.safe_load(shown) | {"database_url": given["database_url"]}
-    assert config.settings_from(again, home=home.resolve()) == config.load(home)
+    assert config_reading.settings_from(again, home=home.resolve()) == config_reading.load(home)
 
 
 @pytest.mark.parametrize(

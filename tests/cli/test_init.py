@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import URL
 
-from pipeline import config, database
+from pipeline import config, config_reading, database
 from pipeline.cli import main
 from pipeline.config import DatabaseSettings
 from tests import postgres
@@ -25,7 +25,7 @@ def test_a_folder_is_made_with_inbox_and_rules(tmp_path: Path) -> None:
     found = {str(path.relative_to(home)) for path in home.rglob("*")}
     rules = {"inbox/urgent", "inbox/invoices", "inbox/contracts"}
     assert found == {"config.yaml", "inbox", "processed", "failed", "data"} | rules
-    assert config.load(home, environment={}) == config.settings_from({}, home=home)
+    assert config_reading.load(home, environment={}) == config_reading.settings_from({}, home=home)
     assert f"cd '{home}' && doclease run" in result.stdout
 
 

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 
 import pytest
 
 from pipeline.documents import formats
+from pipeline.documents.formats import Means
 from pipeline.documents.identify import identify, inspect
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 from tests.documents.samples.pdf import build
 
 FORMATS = formats.discover()
-
-
-def _file(folder: Path, content: bytes) -> Path:
-    path = folder / "document"
-    path.write_bytes(content)
-    return path
 
 
 def _zip(member: str) -> bytes:
@@ -47,32 +41,30 @@ def _zip(member: str) -> bytes:
         (bytes(range(256)) * 9, "binary data"),
     ],
 )
-def test_the_refusal_says_what_the_file_looks_like(content: bytes, words: str, tmp_path: Path) -> None:
+def test_the_refusal_says_what_the_file_looks_like(content: bytes, words: str) -> None:
     with pytest.raises(DocumentError, match=f"looks like {words}.*application/pdf") as refusal:
-        identify(_file(tmp_path, content), "invoice.pdf", FORMATS)
+        identify(io.BytesIO(content), "invoice.pdf", FORMATS)
     assert refusal.value.reason is Reason.UNSUPPORTED
 
 
-def test_an_empty_file_is_empty_whatever_its_name(tmp_path: Path) -> None:
+def test_an_empty_file_is_empty_whatever_its_name() -> None:
     with pytest.raises(DocumentError) as refusal:
-        inspect(_file(tmp_path, b""), "invoice.pdf", FORMATS)
+        inspect(io.BytesIO(b""), "invoice.pdf", FORMATS, Means())
     assert refusal.value.reason is Reason.EMPTY_FILE
 
 
 @pytest.mark.parametrize(
     ("name", "expected"), [("notes.txt", "text/plain"), ("notes.pdf", "application/pdf"), ("notes", "application/pdf")]
 )
-def test_the_name_decides_only_between_formats_that_both_claim_the_content(
-    name: str, expected: str, tmp_path: Path
-) -> None:
-    path = _file(tmp_path, b"The header of such a file is %PDF-1.7, as you know.")
-    assert identify(path, name, FORMATS)[1] == expected
-    assert identify(path, name, tuple(reversed(FORMATS)))[1] == expected
+def test_the_name_decides_only_between_formats_that_both_claim_the_content(name: str, expected: str) -> None:
+    file = io.BytesIO(b"The header of such a file is %PDF-1.7, as you know.")
+    assert identify(file, name, FORMATS)[1] == expected
+    assert identify(file, name, tuple(reversed(FORMATS)))[1] == expected
 
 
-def test_a_pdf_named_as_text_is_a_pdf(tmp_path: Path) -> None:
-    assert inspect(_file(tmp_path, build(["one", "two"])), "scan.txt", FORMATS).page_count == 2
+def test_a_pdf_named_as_text_is_a_pdf() -> None:
+    assert inspect(io.BytesIO(build(["one", "two"])), "scan.txt", FORMATS, Means()).page_count == 2
 
 
-def test_inspecting_a_csv_says_csv(tmp_path: Path) -> None:
-    assert inspect(_file(tmp_path, b"a;b\n1;2\n"), "list.csv", FORMATS).media_type == "text/csv"
+def test_inspecting_a_csv_says_csv() -> None:
+    assert inspect(io.BytesIO(b"a;b\n1;2\n"), "list.csv", FORMATS, Means()).media_type == "text/csv"

@@ -27,9 +27,15 @@ def results() -> dict[str, dict[str, Any]]:
 
 
 def _result(name: str) -> dict[str, Any]:
-    job = Job(FOLDER / name, name)
-    finished = process(job, discover(), handling.discover(), on_open=lambda _: None, on_page=lambda _: None)
+    with (FOLDER / name).open("rb") as file:
+        finished = process(
+            Job(file, name), discover(), handling.discover(), on_open=_ignore, on_page=_ignore, on_attachment=_ignore
+        )
     return dict(finished.result)
+
+
+def _ignore(_: object) -> None:
+    """Nothing but the result matters here."""
 
 
 def _values(found: list[dict[str, Any]]) -> list[str]:

@@ -17,11 +17,13 @@ from sqlalchemy import URL, Engine, text
 from pipeline.config import LimitSettings
 from pipeline.documents.formats import Inspection
 from pipeline.errors import DocumentError, StoreUnavailable
-from pipeline.intake.arrivals import Arrived, State
+from pipeline.intake.arrivals import Arrived
 from pipeline.intake.recipe import Intake, Source
 from pipeline.queue.lease import LeasePolicy
+from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 from pipeline.reasons import Reason
+from pipeline.registering import State
 from tests.documents.samples import pdf
 from tests.taking import build_intake, count, fail_all, in_process, rows, succeed_all
 
@@ -320,7 +322,7 @@ def test_one_connection_is_enough(engine: Engine, database_url: URL, tmp_path: P
     intake._policy = policy
     try:
         assert _take(intake, _write(tmp_path / "a.txt", b"words")).state is State.ENQUEUED
-        fail_all(Queue(engine, limits=intake._queue.limits, aging_ms=1))
+        fail_all(Queue(engine, limits=Limits(), aging_ms=1))
         assert _take(intake, tmp_path / "a.txt").state is State.RETRIED
         assert _take(intake, tmp_path / "a.txt").state is State.DUPLICATE
     finally:

@@ -17,14 +17,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from pipeline import handling
-from pipeline.documents.formats import Format, Inspection, OpenDocument, plain
+from pipeline.documents.formats import Format, Inspection, Means, OpenDocument, plain
+from pipeline.documents.parsing import read_whole
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import UnreadablePage
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.reasons import Reason
-from pipeline.worker import child
+from pipeline.worker import child, sandbox
+from pipeline.worker.confining import kernel, limits, network
 
 HEAD = b"SABOTEUR\n"
 STEP_SECONDS = 0.01
@@ -40,14 +43,14 @@ class SaboteurFormat:
         """By its first line."""
         return self.media_types[0] if head.startswith(HEAD) else None
 
-    def inspect(self, path: Path) -> Inspection:
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
         """Count pages; obeys nothing."""
-        return Inspection(self.media_types[0], len(_sheets(path)) - 1)
+        return Inspection(self.media_types[0], len(_sheets(file)) - 1)
 
     @contextmanager
-    def open(self, path: Path) -> Iterator[OpenDocument]:
+    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
         """Obey the opening's orders, then open."""
-        opening, *pages = _sheets(path)
+        opening, *pages = _sheets(file)
         for line in opening.splitlines()[1:]:
             obey(line)
         yield _OpenSaboteur(pages)
@@ -79,13 +82,13 @@ class LaterPdfFormat:
         """By what the real one says, if there is a reason to ask it."""
         return self._real.recognises(head, tail, name) if b"%PDF" in head else None
 
-    def inspect(self, path: Path) -> Inspection:
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
         """What the real one says."""
-        return self._real.inspect(path)
+        return self._real.inspect(file, means)
 
-    def open(self, path: Path) -> AbstractContextManager[OpenDocument]:
+    def open(self, file: BinaryIO, means: Means) -> AbstractContextManager[OpenDocument]:
         """What the real one opens."""
-        return self._real.open(path)
+        return self._real.open(file, means)
 
     @property
     def _real(self) -> Format:
@@ -94,8 +97,8 @@ class LaterPdfFormat:
         return pdf.format
 
 
-def _sheets(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").split("\f")
+def _sheets(file: BinaryIO) -> list[str]:
+    return read_whole(file).decode().split("\f")
 
 
 def obey(order: str) -> None:
@@ -280,5 +283,14 @@ def handlers() -> dict[str, Handler]:
     return {**handling.discover(), **{name: SaboteurHandler(name, act) for name, act in acts.items()}}
 
 
+def _loosely(*, max_memory_bytes: int, max_file_bytes: int, parent: int, scratch: Path) -> list[str]:
+    """Less than what confines real documents: orders meet tests in files, and start processes that must be found."""
+    measures = limits.limit_all(max_memory_bytes=max_memory_bytes, max_file_bytes=max_file_bytes)
+    kernel.prctl(sandbox.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    return [*measures, *(["no_network"] if network.leave_network() else [])]
+
+
 if __name__ == "__main__":
-    child.main((LaterPdfFormat(), plain.format, SaboteurFormat()), handlers())
+    child.main((LaterPdfFormat(), plain.format, SaboteurFormat()), handlers(), confine=_loosely)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from pipeline.app import open_app
-from pipeline.config import load
+from pipeline.config_reading import load
 from pipeline.worker.slot import Until
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import yaml
 from sqlalchemy import URL, Engine, Row, text
 
 from pipeline.app import App
-from pipeline.config import settings_from
+from pipeline.config_reading import settings_from
 from pipeline.intake.recipe import Intake, Source
 from pipeline.worker.slot import Until
 

@@ -8,17 +8,19 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from pipeline.config import WorkerSettings
+from pipeline.documents.text import Page
 from pipeline.reasons import Reason
-from pipeline.work import Job
-from pipeline.worker.frames import Frame, job_frame
-from pipeline.worker.process import ChildDied, ChildProcess, Death
+from pipeline.worker.deaths import ChildDied, Death
+from pipeline.worker.frames import Frame, job_frame, page_of
+from pipeline.worker.process import ChildProcess
+from pipeline.worker.provision import Provision
 from tests.worker.shop import CHILD, ROOT, is_alive, until
 
 SETTINGS = WorkerSettings(max_memory_megabytes=400, recycle_memory_megabytes=300)
@@ -33,16 +35,32 @@ def child() -> Iterator[ChildProcess]:
     process.kill()
 
 
-def _job(tmp_path: Path, order: str, *, cpu_seconds: float = 600) -> Frame:
+@dataclass(frozen=True)
+class _Job:
+    path: Path
+    frame: Frame
+
+
+def _job(tmp_path: Path, order: str, *, cpu_seconds: float = 600) -> _Job:
+    return _written(tmp_path, f"Page 1.\n!{order}", cpu_seconds=cpu_seconds)
+
+
+def _written(tmp_path: Path, first: str, *, cpu_seconds: float = 600, stored: Sequence[Page] = ()) -> _Job:
     path = tmp_path / "document.sab"
-    path.write_text(f"SABOTEUR\n\fPage 1.\n!{order}\fPage 2.", encoding="utf-8")
-    return job_frame(Job(path=path, name="document.sab"), cpu_seconds=cpu_seconds)
+    path.write_text(f"SABOTEUR\n\f{first}\fPage 2.", encoding="utf-8")
+    frame = job_frame(name="document.sab", handler="auto", stored=stored, skip={}, depth=0, cpu_seconds=cpu_seconds)
+    return _Job(path, frame)
 
 
-def _run(child: ChildProcess, job: Frame) -> list[Frame]:
+def _assign(child: ChildProcess, job: _Job) -> None:
+    with job.path.open("rb") as file:
+        child.assign(job.frame, file, Provision())
+
+
+def _run(child: ChildProcess, job: _Job) -> list[Frame]:
     """All answers to a job. Raises ChildDied."""
     child.ensure()
-    child.send(job)
+    _assign(child, job)
     answers: list[Frame] = []
     while not answers or answers[-1]["kind"] not in ("finished", "refused"):
         answer = child.receive(PATIENCE_SECONDS)
@@ -56,7 +74,7 @@ def _receive_all(child: ChildProcess) -> None:
         pass
 
 
-def _death(child: ChildProcess, job: Frame) -> Death:
+def _death(child: ChildProcess, job: _Job) -> Death:
     with pytest.raises(ChildDied) as died:
         _run(child, job)
     return died.value.death
@@ -111,7 +129,7 @@ def test_the_size_of_a_large_parent_is_not_taken_for_that_of_its_child(tmp_path:
 
 def test_a_death_is_seen_also_when_a_descendant_holds_the_pipe_open(child: ChildProcess, tmp_path: Path) -> None:
     child.ensure()
-    child.send(_job(tmp_path, f"fork {tmp_path / 'pid'}"))
+    _assign(child, _job(tmp_path, f"fork {tmp_path / 'pid'}"))
     until((tmp_path / "pid").exists)
     assert child.pid is not None
     os.kill(child.pid, signal.SIGKILL)
@@ -164,12 +182,10 @@ def test_what_libraries_print_does_not_end_up_between_frames(child: ChildProcess
 
 
 def test_a_large_document_travels_both_ways(child: ChildProcess, tmp_path: Path) -> None:
-    path = tmp_path / "large.sab"
-    path.write_text("SABOTEUR\n\f" + "word " * 400_000 + "\fPage 2.", encoding="utf-8")
-    pages = [each["page"] for each in _run(child, job_frame(Job(path, "large.sab"), cpu_seconds=600))[1:3]]
-    assert len(pages[0]["text"]) == 2_000_000
-    stored = {**job_frame(Job(path, "large.sab"), cpu_seconds=600), "stored": pages}
-    assert [each["kind"] for each in _run(child, stored)] == ["opened", "finished"]
+    words = "word " * 400_000
+    pages = [page_of(each["page"]) for each in _run(child, _written(tmp_path, words))[1:3]]
+    assert len(pages[0].text) == 2_000_000
+    assert [each["kind"] for each in _run(child, _written(tmp_path, words, stored=pages))] == ["opened", "finished"]
 
 
 def test_a_child_is_replaced_after_so_many_documents(tmp_path: Path) -> None:

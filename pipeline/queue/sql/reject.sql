@@ -6,7 +6,7 @@ VALUES (
     :document_id,
     :handler,
     :page_count,
-    'failed',
+    CAST(:status AS text),
     :reason,
     :error,
     CAST(:priority AS smallint),
