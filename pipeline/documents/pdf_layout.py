@@ -13,7 +13,7 @@ import math
 import re
 import statistics
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -23,9 +23,8 @@ from pipeline.documents.pdf_rows import SAME_ROW, Glyph, layout
 
 _MOST_CHARACTERS = 100_000  # a page of text has 3,000; beyond this the rows cost more than they tell
 _FARTHEST_CHARACTER = 0x10FFFF
-# pdfium marks a hyphen at a line's end by U+0002, in its text by U+FFFE, and drops the newline behind it.
-_HYPHENS = {0x02: "-", 0xAD: "-", 0xFFFE: "-"}
 _SPACE, _BREAK = Glyph(" "), Glyph("\n")
+# pdfium marks a hyphen at a line's end by U+0002, in its text by U+FFFE, and drops the newline behind it.
 _WORD = re.compile(r"[^\s\x00-\x1f\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
 _LINE = re.compile(r"[^\s\x00-\x1f\ufffe](?:[^\n\x02\ufffe]*[^\s\x00-\x1f\ufffe])?[\x02\ufffe]?|[\x02\ufffe]")
 # Two numbers side by side, or one at the end that an amount could be.
@@ -116,31 +115,40 @@ def _signs(text_page: Any, text: str) -> str:
 
 def _glyphs(signs: str, boxes: _Boxes) -> Iterator[Glyph]:
     """Lines without a gap as one glyph each, the words of the others; in the order of the text."""
+    printed = signs.replace("\x02", "-").replace("\xad", "-").replace("\ufffe", "-")
     lines = list(_LINE.finditer(signs))
-    printed = signs.translate(_HYPHENS)
     ends = boxes.ends(lines)
-    widths = [(end[6] - end[0]) / (line.end() - line.start()) for line, end in zip(lines, ends, strict=True)]
-    usual = [width for width, line in zip(widths, lines, strict=True) if line.end() - line.start() >= _SURELY_WHOLE]
-    widest = statistics.median(usual) * _WIDE if usual else 0.0
-    for line, end, width in zip(lines, ends, widths, strict=True):
-        start, stop = line.span()
-        whole = stop - start >= _SURELY_WHOLE and width <= widest and not _FIGURES.search(line[0])
-        if whole and _is_straight(end, SAME_ROW):
-            yield _glyph(" ".join(printed[start:stop].split()), end)
-        else:
-            yield from _words(signs, printed, line, boxes)
+    whole = _without_gap(lines, ends)
+    words = [list(_WORD.finditer(signs, *line.span())) if line not in whole else [] for line in lines]
+    word_ends = iter(boxes.ends([word for each in words for word in each]))
+    for line, end, inside in zip(lines, ends, words, strict=True):
+        if not inside:
+            yield _glyph(" ".join(printed[line.start() : line.end()].split()), end)
+        for word in inside:
+            yield from _word(printed, word.start(), word.end(), next(word_ends), boxes)
+            yield _SPACE
         yield _BREAK
 
 
-def _words(signs: str, printed: str, line: re.Match[str], boxes: _Boxes) -> Iterator[Glyph]:
-    words = list(_WORD.finditer(signs, *line.span()))
-    for word, end in zip(words, boxes.ends(words), strict=True):
-        start, stop = word.span()
-        if stop - start > 1 and _is_straight(end, _STRAIGHT) and _is_dense(end, stop - start):
-            yield _glyph(printed[start:stop], end)
-        else:
-            yield from _single(printed, range(start, stop), boxes)
-        yield _SPACE
+def _without_gap(lines: Sequence[re.Match[str]], ends: Sequence[_Ends]) -> set[re.Match[str]]:
+    """The straight lines that are long enough to show a gap by their width, and show none."""
+    widths = [
+        (line, end, (end[6] - end[0]) / (line.end() - line.start()))
+        for line, end in zip(lines, ends, strict=True)
+        if line.end() - line.start() >= _SURELY_WHOLE
+    ]
+    widest = statistics.median(width for _, _, width in widths) * _WIDE if widths else 0.0
+    return {
+        line
+        for line, end, width in widths
+        if width <= widest and _is_straight(end, SAME_ROW) and not _FIGURES.search(line[0])
+    }
+
+
+def _word(printed: str, start: int, stop: int, end: _Ends, boxes: _Boxes) -> Iterable[Glyph]:
+    if stop - start > 1 and _is_straight(end, _STRAIGHT) and _is_dense(end, stop - start):
+        return (_glyph(printed[start:stop], end),)
+    return _single(printed, range(start, stop), boxes)
 
 
 def _glyph(text: str, end: _Ends) -> Glyph:
