@@ -44,7 +44,7 @@ _PERIOD = re.compile(
     r"[ -]?(?:full |consecutive |calendar |business |successive |contract )?"
     rf"(?:{'|'.join(f'({pattern})' for pattern in _UNITS.values())})(?:'?s'?)?\b"
 )
-_ANY_UNIT = re.compile(rf"[\d) -](?:{'|'.join(_UNITS.values())})")
+_ANY_UNIT = re.compile(rf"[\d) -](?:{'|'.join(_UNITS.values())})(?:'?s'?)?\b")
 _BEFORE_UNIT, _AFTER_UNIT = 60, 10  # characters; number and adjective take fewer, so does the end of the word
 
 

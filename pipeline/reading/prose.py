@@ -13,7 +13,6 @@ from pipeline.documents.text import Document
 from pipeline.reading.rows import fold
 
 MAX_CHARACTERS = 1_500_000  # about 500 full pages
-_SPACES = re.compile(r"\s+")
 _FOOTER = re.compile(
     r"\n\s*(?:page\s*)?[-–]?\s*\d{1,3}\s*[-–]?\s*$"
     r"|\n(?:[^\n]{0,120}\b)?(?:page|seite|pagina) \d{1,4} (?:of|von|de|van|di|sur) \d{1,4}\s*$"
@@ -70,7 +69,7 @@ def prose(document: Document) -> Prose:
         if length >= MAX_CHARACTERS:
             break
         text = page.text[: MAX_CHARACTERS - length]
-        part = _SPACES.sub(" ", _without_page_number(text)).strip() + " "
+        part = " ".join(_without_page_number(text).split()) + " "
         starts.append(length)
         parts.append(part)
         length += len(part)

@@ -28,8 +28,7 @@ _ACCENTS = {"a": "àáâãäåą", "c": "çćč", "d": "ď", "e": "èéêëęě"
     "-": "−–—‐‑",
     " ": "\u00a0\u202f\u2009\t",
 }
-_FOLDED = {ord(sign): plain for plain, signs in _ACCENTS.items() for sign in signs}
-_SPACES = re.compile(r"\s+")
+_FOLDED = {sign: plain for plain, signs in _ACCENTS.items() for sign in signs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +64,16 @@ def fold(text: str) -> str:
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
-    return lowered.translate(_FOLDED)
+    if lowered.isascii():
+        return lowered.replace("\t", " ")
+    for sign in _FOLDED.keys() & set(lowered):  # few of them are in a text, which makes this faster than translate()
+        lowered = lowered.replace(sign, _FOLDED[sign])
+    return lowered
 
 
 def squeeze(text: str, limit: int = 300) -> str:
     """The text on one line, white space folded, at most `limit` characters."""
-    return _SPACES.sub(" ", text).strip()[:limit].rstrip()
+    return " ".join(text.split())[:limit].rstrip()
 
 
 def rows(document: Document) -> tuple[Row, ...]:
