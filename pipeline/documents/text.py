@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_MARKS_PERHAPS = re.compile(r"[^\x00-\u02ff][^\x00-\u02ff]{30}")
+_MOST_MARKS = 30  # on one letter, as Unicode's stream-safe text has it; to put more in order takes their square in time
 _DIGIT = re.compile(r"\d")
 _NOT_ALNUM = re.compile(r"[^0-9a-z]+")
 IDENTIFIER_CHARACTERS = 100_000
@@ -47,10 +49,11 @@ class Page:
 
     def storable(self) -> Page:
         """The same page with text that PostgreSQL accepts; safe to call again."""
+        text = clean(self.text)
         return replace(
             self,
-            text=clean(self.text),
-            layout=clean(self.layout),
+            text=text,
+            layout=text if self.layout == self.text else clean(self.layout),
             error=self.error and clean(self.error),
             note=clean(self.note),
         )
@@ -71,13 +74,28 @@ class Document:
 
 
 def clean(text: str) -> str:
-    """Drop what PostgreSQL or a terminal cannot take (NUL, controls, lone surrogates), keep tab and newline."""
-    return unicodedata.normalize("NFC", _UNSTORABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    """Drop what PostgreSQL or a terminal cannot take (NUL, controls, lone surrogates), keep tab and newline.
+
+    Of marks stacked on one letter 30 are kept.
+    """
+    return _normal(_UNSTORABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def _normal(text: str) -> str:
+    """The text in Unicode's form C, in linear time."""
+    if text.isascii() or not _MARKS_PERHAPS.search(text):
+        return unicodedata.normalize("NFC", text)
+    return _unstacked(unicodedata.normalize("NFC", _unstacked(text)))
+
+
+def _unstacked(text: str) -> str:
+    marks = re.escape("".join(sign for sign in set(text) if unicodedata.combining(sign)))
+    return re.sub(rf"([{marks}]{{{_MOST_MARKS}}})[{marks}]+", r"\1", text) if marks else text
 
 
 def display_name(raw: bytes) -> str:
     """A file name to show and store as text, from the bytes that the file system gave; invalid bytes become U+FFFD."""
-    name = unicodedata.normalize("NFC", raw.decode("utf-8", "replace"))
+    name = _normal(raw.decode("utf-8", "replace"))
     return "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign) in ("Cc", "Cf", "Cs") else sign for sign in name
     )
@@ -85,10 +103,13 @@ def display_name(raw: bytes) -> str:
 
 def identifier(token: str) -> str:
     """A token as identifiers are compared: lower case, letters and digits only. `INV-2026/0042` is `inv20260042`."""
-    return _NOT_ALNUM.sub("", unicodedata.normalize("NFKD", token).casefold())
+    if token.isascii():
+        return _NOT_ALNUM.sub("", token.lower())
+    return _NOT_ALNUM.sub("", unicodedata.normalize("NFKD", _normal(token)).casefold())
 
 
 def identifiers(text: str) -> str:
     """The page's tokens that carry a digit, normalised, each once, joined by spaces, to find partial numbers in."""
-    found = dict.fromkeys(identifier(token) for token in text.split() if _DIGIT.search(token))
+    tokens = (token for token in text.split() if not token.isalpha() and _DIGIT.search(token))
+    found = dict.fromkeys(identifier(token) for token in tokens)
     return " ".join(token for token in found if len(token) >= 3)[:IDENTIFIER_CHARACTERS]

@@ -68,3 +68,21 @@ def test_a_part_of_an_invoice_number_is_found_however_it_is_written() -> None:
 
 def test_the_text_of_a_document_is_its_pages_joined() -> None:
     assert Document("a.pdf", "application/pdf", (Page(1, "one"), Page(2, "two"))).text == "one\ftwo"
+
+
+@given(st.text(st.characters(categories=["Mn", "Lu"], max_codepoint=0x1200) | st.sampled_from("\u0344\u0301\u0323a")))
+def test_text_full_of_marks_is_clean_already(text: str) -> None:
+    stacked = text + "\u0344\u0323\u0301" * 20 + text
+    assert clean(clean(stacked)) == clean(stacked)
+
+
+def test_of_marks_without_end_on_one_letter_thirty_are_kept() -> None:
+    marks = "\u0301\u0323" * 500_000  # in the wrong order: to sort a million takes hours
+    assert len(clean(f"be{marks}fore")) < 40
+    assert len(display_name(f"be{marks}fore.pdf".encode())) < 45
+    assert identifier(f"7{marks}8") == "78"
+
+
+def test_every_readable_mark_of_real_writing_is_kept() -> None:
+    vietnamese = "Hợp đồng số 42 giữa các bên: Nguyễn Thị Hường, Đặng Quốc Việt " * 20
+    assert clean(unicodedata.normalize("NFD", vietnamese)) == vietnamese
