@@ -1,7 +1,8 @@
 """Which files of an inbox are settled and complete: a scan judges by what it and the scans before it saw, nothing else.
 
-A file is settled when it stood still for `quiet_for_seconds`, by this process's own clock, and its structure is
-complete. One file that cannot be looked at is reported and never in the way of the others.
+A file is settled when it stood still for `quiet_for_seconds`, by this process's own clock, its structure is complete
+and nobody has it open for writing. Where the latter never comes, standing still for long is enough. One file that
+cannot be looked at is reported and never in the way of the others.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipeline.config import InboxSettings, Rule
+from pipeline.documents import mounts
+from pipeline.documents.completeness import HEAD_BYTES, TAIL_BYTES, is_complete
 from pipeline.documents.opening import opened
+from pipeline.documents.writing import is_open_for_writing
 from pipeline.errors import DocumentError
 
 NOTE_SUFFIX = b".error.txt"
 NOTE_MARK = "doclease could not process this file."
-PATIENCE = 10  # an incomplete file that stood still this many quiet periods is not going to be completed
-_TAIL_BYTES = 2048  # where a PDF has its end, with room for what mail gateways append
+PATIENCE = 10  # a cut or open file that stood still this many quiet periods is not going to be completed
 _IGNORED_NAMES = frozenset({b"@eadir", b"thumbs.db", b"__macosx"})
 _IGNORED_ENDS = (b".part", b".tmp", b".crdownload")
 
@@ -51,18 +54,36 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A file and when it was first seen as it is, on the clock of whoever scans."""
+    """A file and when it was first seen as it is, on the clock of whoever scans.
+
+    `settled` says that it was looked into and found so: as long as it stands still, nobody needs to look again.
+    """
 
     found: Found
     since: float
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look into a file found. `is_note` says that it is a note of ours beside a failed file."""
+
+    is_complete: bool
+    is_open_for_writing: bool
+    is_note: bool
+
+    def seconds_to_stand_still(self, settings: InboxSettings) -> float:
+        """How long it has to be unchanged before it counts as settled."""
+        patient = self.is_open_for_writing or not self.is_complete
+        return settings.quiet_for_seconds * (PATIENCE if patient else 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
     """What a scan saw. The next one wants it as `previous`.
 
-    `mounts` are the folders in which another file system begins. `next_in` is how many seconds from now the first
-    waiting file may have settled; None when none waits.
+    `mounts` are the folders at which another mount begins: no file can be renamed across. `next_in` is how many seconds
+    from now the first waiting file may have settled; None when none waits.
     """
 
     settled: tuple[Found, ...] = ()
@@ -93,6 +114,7 @@ def scan(folder: Path, settings: InboxSettings, previous: Scan, now: float) -> S
         if verdict is None:
             walk.ignored.append(sighting.found.path)
         elif verdict <= 0:
+            sightings[sighting.found.path] = replace(sighting, settled=True)
             settled.append(sighting.found)
         else:
             waiting.append((verdict, sighting.found))
@@ -105,6 +127,17 @@ def scan(folder: Path, settings: InboxSettings, previous: Scan, now: float) -> S
         sightings=sightings,
         next_in=min((seconds for seconds, _ in waiting), default=None),
     )
+
+
+def look_into(path: Path, *, follow: bool = False) -> Look:
+    """Look at both ends of a file. Raises OSError, DocumentError when it is no regular file."""
+    with opened(path, follow=follow) as (file, status):
+        head = file.read(HEAD_BYTES)
+        file.seek(max(status.st_size - TAIL_BYTES, 0))
+        tail = file.read(TAIL_BYTES)
+        is_open = is_open_for_writing(file.fileno(), path) is True
+    is_note = os.fsencode(path.name).endswith(NOTE_SUFFIX) and is_own_note(head)
+    return Look(is_complete(head, tail, status.st_size), is_open, is_note)
 
 
 def is_ignored(name: bytes) -> bool:
@@ -149,6 +182,7 @@ class _Walk:
         self.mounts: list[bytes] = []
         self._root = root
         self._follow = follow
+        self._mount_points = frozenset(mounts.mounts_below(Path(os.fsdecode(root)), mounts.read()))
         self._seen: set[tuple[int, int]] = set()  # folders: links may lead in circles
 
     def files(self) -> Iterator[Found]:
@@ -199,7 +233,8 @@ class _Walk:
         if (status.st_dev, status.st_ino) in self._seen:
             return []
         self._seen.add((status.st_dev, status.st_ino))
-        top = parent.mount if status.st_dev == parent.device else path
+        begins = status.st_dev != parent.device or path in self._mount_points
+        top = path if begins else parent.mount
         if top != parent.mount and not linked:
             self.mounts.append(top)
         return [_Folder(path, status.st_dev, top, linked or parent.linked)]
@@ -225,20 +260,8 @@ def _judge(folder: Path, sighting: Sighting, settings: InboxSettings, now: float
         return max(settings.empty_grace_seconds - still_for, 0)
     if still_for < settings.quiet_for_seconds:
         return settings.quiet_for_seconds - still_for
+    if sighting.settled:
+        return 0
     # Opened in any case: one that cannot be read is reported here, where its owner can still see it.
-    head, tail = _edges(folder / os.fsdecode(found.path), follow=found.linked)
-    if found.path.endswith(NOTE_SUFFIX) and is_own_note(head):
-        return None
-    return 0 if _is_complete(head, tail) else max(PATIENCE * settings.quiet_for_seconds - still_for, 0)
-
-
-def _edges(path: Path, *, follow: bool) -> tuple[bytes, bytes]:
-    with opened(path, follow=follow) as (file, status):
-        head = file.read(_TAIL_BYTES)
-        file.seek(max(status.st_size - _TAIL_BYTES, 0))
-        return head, file.read(_TAIL_BYTES)
-
-
-def _is_complete(head: bytes, tail: bytes) -> bool:
-    """Whether the file has its end, as far as its kind has one that can be told by looking."""
-    return b"%PDF-" not in head or b"%%EOF" in tail or b"startxref" in tail
+    look = look_into(folder / os.fsdecode(found.path), follow=found.linked)
+    return None if look.is_note else max(look.seconds_to_stand_still(settings) - still_for, 0)

@@ -1,9 +1,14 @@
-"""Telling an outage from a bad file: one file that meets trouble is passed over, two in a row are an outage."""
+"""Telling an outage from a bad file: one file that meets trouble is passed over, two in a row are an outage.
+
+A disk that is about to be full is told before anything fails on it.
+"""
 
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from pipeline.errors import Unavailable
 
+MEGABYTE = 1_000_000
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -61,3 +67,33 @@ class Tolerance:
             self._met = error
         else:
             self._in_a_row = 0
+
+
+class Room:
+    """The room on the disk of the store, of which `min_free_megabytes` are left alone; 0 for none."""
+
+    def __init__(self, store: Path, *, min_free_megabytes: float) -> None:
+        self._store = store
+        self._min_free_megabytes = min_free_megabytes
+
+    def shortage(self, byte_count: int) -> str | None:
+        """Why a file of that size is not to be taken in now; None when it may be, or when nobody can tell."""
+        free = self._free_bytes() if self._min_free_megabytes > 0 else None
+        if free is None or free - byte_count >= self._min_free_megabytes * MEGABYTE:
+            return None
+        return (
+            f"the disk of the store {self._store} has {free / MEGABYTE:,.1f} MB free, of which"
+            f" inbox.min_free_megabytes keeps {self._min_free_megabytes:g}, and a file of"
+            f" {byte_count / MEGABYTE:,.1f} MB waits: free some space there; work goes on by itself"
+        )
+
+    def _free_bytes(self) -> int | None:
+        for folder in (self._store, *self._store.parents):
+            try:
+                found = os.statvfs(folder)
+            except FileNotFoundError:  # the store is made when something is first kept
+                continue
+            except OSError:
+                return None
+            return found.f_bavail * found.f_frsize
+        return None

@@ -24,12 +24,14 @@ from pipeline.documents import inbox
 from pipeline.documents.inbox import Found, Problem, Scan
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError
-from pipeline.intake.arrivals import Arrived, Identity, State, Unplaced
+from pipeline.intake.arrivals import Arrived, Identity, Unplaced
 from pipeline.intake.events import InboxEvents
-from pipeline.intake.outages import Tolerance, in_a_line, is_full, is_outage
+from pipeline.intake.outages import Room, Tolerance, in_a_line, is_full, is_outage
 from pipeline.intake.placing import Placing
 from pipeline.intake.private_folder import Held, PrivateFolder
-from pipeline.intake.recipe import Intake, Source, identity_of
+from pipeline.intake.recipe import Intake, Source
+from pipeline.intake.stillness import Stillness
+from pipeline.registering import State
 
 TOKENS_A_QUERY = 5_000
 SHORTEST_PAUSE_SECONDS = 0.2
@@ -62,10 +64,10 @@ class Watcher:
         self._settings = settings.inbox
         self._inbox = settings.inbox_path
         self._placing = Placing(settings.processed_path, settings.failed_path, intake.arrivals)
+        self._room = Room(settings.store_path, min_free_megabytes=settings.inbox.min_free_megabytes)
         self._scan = Scan()
-        # Held but not taken, and since when they are as they are: of this pass, and of the one before.
-        self._restless: dict[uuid.UUID, tuple[Identity, float]] = {}
-        self._were_restless: dict[uuid.UUID, tuple[Identity, float]] = {}
+        self._stillness = Stillness(settings.inbox)
+        self._shortage: str | None = None
         self._left: set[Identity] = set()
         self._told: dict[bytes, str] = {}
         self._paused_by: str | None = None
@@ -73,10 +75,11 @@ class Watcher:
     def run(self, stop: threading.Event) -> None:
         """Watch until told to stop. Never raises for the database, the store or a file."""
         self._inbox.mkdir(parents=True, exist_ok=True)
-        with InboxEvents(self._inbox) as events:
+        with InboxEvents(self._inbox, rescan_seconds=self._settings.rescan_seconds) as events:
             while not stop.is_set():
                 began = time.monotonic()
                 look = self._look_in_any_case()
+                events.listen_where_it_helps()
                 if look.more:
                     continue
                 # A folder that is written to all the time must not keep a processor busy with looking at it.
@@ -105,16 +108,19 @@ class Watcher:
 
         Raises StoreUnavailable, sqlalchemy's DBAPIError, and OSError when the inbox is not there or a disk is full.
         """
-        self._were_restless, self._restless = self._restless, {}
+        self._stillness.next_pass()
+        self._shortage = None
         self._scan = inbox.scan(self._inbox, self._settings, self._scan, time.monotonic())
         self._tell(self._scan.problems)
         with Tolerance() as tolerance:
             more = self._take_settled(tolerance, until=time.monotonic() + self._settings.rescan_seconds)
             for mount in (b"", *self._scan.mounts):
                 self._work_through(tolerance, PrivateFolder(self._inbox / os.fsdecode(mount)))
-            self._arrivals.scanned(str(self._inbox), len(self._scan.waiting), None)
-        hopeful = bool(self._restless) or any(found.byte_count for found in self._scan.waiting)
-        soonest = [self._settings.quiet_for_seconds] if self._restless else []
+            self._arrivals.scanned(str(self._inbox), len(self._scan.waiting), _paused(self._shortage))
+        self._goes_on_or_not()
+        restless = self._stillness.is_waited_for
+        hopeful = restless or any(found.byte_count for found in self._scan.waiting)
+        soonest = [self._settings.quiet_for_seconds] if restless else []
         soonest += [] if self._scan.next_in is None else [self._scan.next_in]
         return Look(min(soonest, default=None), hopeful, more)
 
@@ -131,7 +137,7 @@ class Watcher:
         return False
 
     def _take(self, found: Found) -> None:
-        if _identity(found) in self._left:
+        if _identity(found) in self._left or not self._has_room(found.byte_count):
             return
         if found.linked:
             self._take_in_place(found, "is behind a link")
@@ -161,7 +167,7 @@ class Watcher:
         assert held.file is not None
         raw_path = os.fsencode(self._inbox / os.fsdecode(held.path))
         arrived = self._ordered(Source(held.file, raw_path, stays=False), held.path, held.token)
-        self._restless.pop(held.token, None)
+        self._stillness.forget(held.token)
         self._log(arrived)
         if not self._intake.holds(held.file, arrived.sha256):
             self._take_as_new(folder, held)
@@ -183,34 +189,42 @@ class Watcher:
         """Do what comes next for a file, wherever it stands."""
         held = folder.held(due.token)
         if due.arrival_id is None:
-            if held.file is not None and self._is_quiet(held):
+            if held.file is not None and self._stillness.is_settled(held) and self._has_room(held.file.stat().st_size):
                 self._take_held(folder, held)
-        elif held.file is not None and (due.placed or self._has_changed(held.file, due)):
-            self._take_as_new(folder, held)
+        elif held.file is not None:
+            self._dispose(folder, held, held.file, due)
         elif not due.placed:
-            place = self._placing.place(held.file, held.path, due)
-            logger.info("document %s %s: its file is %s", due.document_id, due.ended, place or "gone")
+            self._place(None, held.path, due)
         folder.clean(due.token)
+
+    def _dispose(self, folder: PrivateFolder, held: Held, file: Path, due: Unplaced) -> None:
+        """Move a file of an ended document to its place, once nobody can write to it and it is what was taken."""
+        # In this order: what is compared after the last writer is gone stays as it is.
+        released = self._stillness.is_released(held)
+        was_open = self._stillness.was_open(due.token)  # a mapped file changes without its time
+        if due.placed or self._has_changed(file, due, in_any_case=released and was_open):
+            self._take_as_new(folder, held)
+        elif released:
+            self._place(file, held.path, due)
+
+    def _place(self, file: Path | None, path: bytes, due: Unplaced) -> None:
+        place = self._placing.place(file, path, due)
+        self._stillness.forget(due.token)
+        logger.info("document %s %s: its file is %s", due.document_id, due.ended, place or "gone")
 
     def _take_as_new(self, folder: PrivateFolder, held: Held) -> None:
         """A file was written to after it was taken: what it is now is another version, once it has settled again."""
         logger.info("%s changed after it was taken: it is taken again", display_name(held.path))
-        self._is_quiet(folder.renew(held))
+        self._stillness.is_settled(folder.renew(held))
+        self._stillness.forget(held.token)
         self._arrivals.placed(held.token)
         folder.clean(held.token)
 
-    def _is_quiet(self, held: Held) -> bool:
-        """Whether a held file that was never taken stood still: somebody may write to it, or be taking it just now."""
-        assert held.file is not None
-        now, identity = time.monotonic(), identity_of(held.file.lstat())
-        before, since = self._were_restless.get(held.token, (None, now))
-        since = since if before == identity else now
-        self._restless[held.token] = (identity, since)
-        return now - since >= self._settings.quiet_for_seconds
-
-    def _has_changed(self, file: Path, due: Unplaced) -> bool:
+    def _has_changed(self, file: Path, due: Unplaced, *, in_any_case: bool) -> bool:
+        """Whether it has other bytes than were taken. `in_any_case` compares them whatever its time says."""
         status = file.lstat()
-        if due.sha256 is None or (status.st_size, status.st_mtime_ns) == (due.byte_count, due.mtime_ns):
+        unchanged = (status.st_size, status.st_mtime_ns) == (due.byte_count, due.mtime_ns)
+        if due.sha256 is None or (unchanged and not in_any_case):
             return False
         return not self._intake.holds(file, due.sha256)
 
@@ -247,10 +261,23 @@ class Watcher:
         except Exception as error:  # noqa: BLE001 - the watcher outlives whatever there is
             self._pause(error)
             return Look()
-        if self._paused_by is not None:
+        return look
+
+    def _has_room(self, byte_count: int) -> bool:
+        """Whether a file may be taken in now. One that may not stays where it is; what needs no room goes on."""
+        shortage = self._room.shortage(byte_count)
+        self._shortage = shortage or self._shortage
+        return shortage is None
+
+    def _goes_on_or_not(self) -> None:
+        """Tell it when intake has paused for want of room, or goes on."""
+        if self._shortage is not None:
+            if self._paused_by is None:
+                logger.error("intake pauses, files stay where they are: %s", self._shortage)
+            self._paused_by = self._shortage
+        elif self._paused_by is not None:
             logger.warning("intake goes on")
             self._paused_by = None
-        return look
 
     def _pause(self, error: Exception) -> None:
         if self._paused_by is None:
@@ -259,7 +286,7 @@ class Watcher:
         self._paused_by = in_a_line(error)
         if not isinstance(error, SQLAlchemyError):
             with contextlib.suppress(SQLAlchemyError):
-                self._arrivals.scanned(str(self._inbox), len(self._scan.waiting), f"paused: {clean(self._paused_by)}")
+                self._arrivals.scanned(str(self._inbox), len(self._scan.waiting), _paused(self._paused_by))
 
     def _rule(self, path: bytes) -> Rule:
         return inbox.rule_for(path, self._settings.rules)
@@ -274,3 +301,7 @@ class Watcher:
 
 def _identity(found: Found) -> Identity:
     return Identity(found.device, found.inode, found.byte_count, found.mtime_ns)
+
+
+def _paused(cause: str | None) -> str | None:
+    return None if cause is None else f"paused: {clean(cause)}"

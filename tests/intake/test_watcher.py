@@ -172,6 +172,7 @@ def test_a_file_that_grows_while_it_is_copied_is_taken_again(engine: Engine, que
 
         watcher = build_watcher(engine, tmp_path, intake=build_intake(engine, tmp_path / "store", inspect=inspect))
         watcher.run_once()
+    watcher.run_once()
     assert rows(engine, "SELECT byte_count FROM documents ORDER BY document_id") == [10, 23]
     succeed_all(queue)
     watcher.run_once()
