@@ -95,7 +95,16 @@ def queue(engine: Engine, clock: Clock) -> Queue:
 def empty(engine: Engine) -> None:
     """Delete all rows, and forget that anybody swept before now."""
     with engine.begin() as connection:
-        for table in ("pages", "arrivals", "attempts", "tasks", "documents", "lease_rates", "inbox_scans"):
+        for table in (
+            "pages",
+            "attachments",
+            "arrivals",
+            "attempts",
+            "tasks",
+            "documents",
+            "lease_rates",
+            "inbox_scans",
+        ):
             connection.execute(text(f"DELETE FROM {table}"))
         connection.execute(
             text("UPDATE sweeper_state SET last_ok_at = now(), braked_at = NULL, graced_at = NULL, swept_by = NULL")

@@ -1,7 +1,8 @@
 """A parser child that does what a document orders: sleep, spin, crash, allocate, talk nonsense. For tests.
 
-A saboteur document begins with the line SABOTEUR; the lines after it are obeyed when it is opened. Its pages follow,
-each behind a form feed; on a page, lines that begin with ! are orders, obeyed when the page is read.
+A saboteur document begins with the line SABOTEUR; the lines after it are obeyed when it is opened, those that begin
+with "then" once its pages are read. Its pages follow, each behind a form feed; on a page, lines that begin with ! are
+orders, obeyed when the page is read.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pipeline import handling
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument, plain
+from pipeline.documents.formats import Attachment, Format, Inspection, Means, OpenDocument, plain
 from pipeline.documents.parsing import read_whole
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import UnreadablePage
@@ -51,14 +52,31 @@ class SaboteurFormat:
     def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
         """Obey the opening's orders, then open."""
         opening, *pages = _sheets(file)
-        for line in opening.splitlines()[1:]:
-            obey(line)
-        yield _OpenSaboteur(pages)
+        orders = opening.splitlines()[1:]
+        for line in orders:
+            if not line.startswith("then "):
+                obey(line)
+        yield _OpenSaboteur(pages, [line.removeprefix("then ") for line in orders if line.startswith("then ")])
 
 
 class _OpenSaboteur:
-    def __init__(self, pages: list[str]) -> None:
+    """Its pages, and what is said and done after them: `attach NAME CONTENT` is a file inside."""
+
+    def __init__(self, pages: list[str], afterwards: list[str]) -> None:
         self._pages = pages
+        self._afterwards = afterwards
+
+    def attachments(self) -> Iterator[Attachment]:
+        number = 0
+        for line in self._afterwards:
+            word, _, rest = line.partition(" ")
+            if word != "attach":
+                obey(line)
+                continue
+            number += 1
+            name, _, content = rest.partition(" ")
+            raw = content.encode().decode("unicode_escape").encode()
+            yield Attachment(number, name, "text/plain", content=iter([raw[:3], raw[3:]]))
 
     @property
     def page_count(self) -> int:
