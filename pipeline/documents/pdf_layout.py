@@ -59,7 +59,9 @@ def page_layout(text_page: Any, text: str) -> str:
 
 
 def _is_running_text(text: str) -> bool:
-    lines = [line for line in text.split("\n") if not line.isspace()]
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < _FULL_LINES:
+        return False
     lengths = sorted(map(len, lines))
     full = lengths[len(lengths) * 3 // 4] * _FULL
     if full < _NARROW or sum(length >= full for length in lengths) < _FULL_LINES:
@@ -125,8 +127,9 @@ def _glyphs(signs: str, boxes: _Boxes) -> Iterator[Glyph]:
         if not inside:
             yield _glyph(" ".join(printed[line.start() : line.end()].split()), end)
         for word in inside:
+            if word is not inside[0]:
+                yield _SPACE
             yield from _word(printed, word.start(), word.end(), next(word_ends), boxes)
-            yield _SPACE
         yield _BREAK
 
 
