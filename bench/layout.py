@@ -78,7 +78,7 @@ def _labelled(folder: Path) -> None:
 
 
 def _is_printed(item: dict[str, str], cells: Sequence[str]) -> bool:
-    """Whether a row's description stands in a cell and its numbers behind it, in cells of their own if there are several."""
+    """Whether a row's description stands in a cell and its numbers in cells behind it, or all in the only one."""
     description, *numbers = (item[key] for key in ("description", "quantity", "unit_price", "amount") if item.get(key))
     start = next((at for at, cell in enumerate(cells) if description in " ".join(cell.split())), None)
     if start is None:

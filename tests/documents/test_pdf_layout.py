@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pypdfium2
 import pytest
 from reportlab.lib.utils import simpleSplit
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from pipeline.documents.pdf_layout import page_layout
@@ -124,3 +125,60 @@ def test_a_column_of_single_letters_that_are_turned_reads_on() -> None:
 @pytest.mark.parametrize("words", ["", " ", "    "])
 def test_a_page_of_spaces_is_blank(words: str) -> None:
     assert _drawn(lambda canvas: canvas.drawString(60, 700, words))[1].strip() == ""
+
+
+def test_amounts_close_behind_long_descriptions_are_cells() -> None:
+    lines = simpleSplit(CLAUSE * 6, "Helvetica", 10, 440)
+
+    def draw(canvas: Canvas) -> None:
+        for place, line in enumerate(lines):
+            canvas.drawString(60, 780 - 14 * place, line)
+            canvas.drawRightString(545, 780 - 14 * place, f"{17 * place + 10}.00")
+
+    cells = [re.split(" {2,}", line.strip()) for line in _drawn(draw)[1].split("\n")]
+    assert cells == [[line, f"{17 * place + 10}.00"] for place, line in enumerate(lines)]
+
+
+def test_a_longer_amount_after_equal_lines_of_text_is_a_cell() -> None:
+    """One table row among lines that are no wider: only its numbers tell of the gap."""
+    text = "as to the goods that are named in the schedule to it and their prices each month"
+
+    def draw(canvas: Canvas) -> None:
+        for place in range(20):
+            canvas.drawString(60, 780 - 14 * place, text)
+        for left, name in ((60, "Director"), (330, "Manager")):
+            for place in range(5):
+                canvas.drawString(left, 460 - 14 * place, name)
+        canvas.drawString(60, 300, text[:70])
+        canvas.drawString(60 + stringWidth(text[:70], "Helvetica", 10) + 10, 300, "11.11")
+
+    assert f"{text[:70].rstrip()}  11.11" in _drawn(draw)[1].split("\n")[-1]
+
+
+def test_columns_are_right_also_behind_characters_beyond_sixteen_bits() -> None:
+    smiling = b"1 beginbfrange <41> <41> <D83DDE00> endbfrange"
+    cmap = b"begincmap 1 begincodespacerange <00> <ff> endcodespacerange " + smiling + b" endcmap"
+    drawn = b"BT /F 10 Tf 50 700 Td (AAAA net) Tj 300 0 Td (gross) Tj ET"
+    pieces = (
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(cmap), cmap),
+    )
+    objects = b"".join(b"%d 0 obj %s endobj\n" % (number, piece) for number, piece in enumerate(pieces, 1))
+    _, layout = _text_and_layout(b"%PDF-1.7\n" + objects + b"trailer << /Root 1 0 R >>\n%%EOF\n")
+    assert re.split(" {2,}", layout) == ["\U0001f600" * 4 + " net", "gross"]
+
+
+def test_long_cells_without_numbers_stand_apart() -> None:
+    left, right = "the licensee and all of its subsidiaries", "the licensor, its heirs and its successors"
+
+    def draw(canvas: Canvas) -> None:
+        top = _paragraphs(canvas, 780, 3)
+        for place in range(6):
+            canvas.drawString(60, top - 14 * place, left)
+            canvas.drawString(330, top - 14 * place, right)
+
+    assert [re.split(" {2,}", line) for line in _drawn(draw)[1].split("\n")[-6:]] == [[left, right]] * 6
