@@ -14,7 +14,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,10 @@ from pipeline import database, handling
 from pipeline.attachments import Attachments
 from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
 from pipeline.documents.archive import Archive
+from pipeline.documents.formats import Inspection
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import StoreUnavailable
+from pipeline.intake.again import Again
 from pipeline.intake.recipe import MEGABYTE, Intake
 from pipeline.intake.watcher import Watcher
 from pipeline.passwords import known_passwords
@@ -36,6 +38,7 @@ from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
+from pipeline.registering import Registry
 from pipeline.results import Results
 from pipeline.worker.equipment import Equipment, Pace
 from pipeline.worker.hands import Hands
@@ -124,6 +127,32 @@ class App:
                 inspect=inspector.inspect,
                 policy=self.policy,
                 limits=self.settings.limits,
+                notify=self.notifier.notify,
+            )
+
+    @contextmanager
+    def again(self) -> Iterator[Again]:
+        """What puts documents on record in line again. Holds a parser child of its own until the block ends."""
+        child = self.child()
+        secrets: list[str] = []
+
+        def provision() -> Provision:
+            usual = self.provision()
+            return replace(usual, passwords=tuple(secrets) or usual.passwords)
+
+        with Inspector(self.settings.worker, child, provision) as inspector:
+
+            def open_with(path: Path, name: str, password: str) -> Inspection:
+                secrets[:] = [password] if password else []
+                return inspector.inspect(path, name)
+
+            yield Again(
+                engine=self.engine,
+                registry=Registry(self.queue),
+                archive=self.archive,
+                policy=self.policy,
+                limits=self.settings.limits,
+                open_with=open_with,
                 notify=self.notifier.notify,
             )
 

@@ -78,7 +78,7 @@ _FACTS: dict[Reason, tuple[Retry, Owner, str]] = {
     Reason.EMPTY_TEXT: (
         Retry.NEVER,
         Owner.USER,
-        "No page carries text: a blank document, or a scan without OCR.",
+        "No page carries text: blank paper, a picture without words, or a scan while ocr.engine is none.",
     ),
     Reason.DUPLICATE: (
         Retry.NEVER,
@@ -88,12 +88,12 @@ _FACTS: dict[Reason, tuple[Retry, Owner, str]] = {
     Reason.NEEDS_PASSWORD: (
         Retry.NEVER,
         Owner.USER,
-        "Encrypted, and no password is known. Remove the password and drop the file again.",
+        "Encrypted, and no password that is known opens it. Type: doclease documents unlock ID",
     ),
     Reason.UNSUPPORTED: (
         Retry.NEVER,
         Owner.USER,
-        "No format reads this kind of file. Convert it to PDF or text and drop it again.",
+        "No format reads this kind of file. Save it as PDF, DOCX or text and drop that.",
     ),
     Reason.EMPTY_FILE: (Retry.NEVER, Owner.USER, "The file has 0 bytes. Send it again from where it came."),
     Reason.TRUNCATED: (
@@ -109,12 +109,12 @@ _FACTS: dict[Reason, tuple[Retry, Owner, str]] = {
     Reason.BOMB: (
         Retry.NEVER,
         Owner.OPERATOR,
-        "It inflates beyond the limits. Raise the limit named if you trust it.",
+        "It unpacks beyond the limits. If you trust it, raise the limit that the error names, then retry.",
     ),
     Reason.TOO_LARGE: (
         Retry.NEVER,
         Owner.OPERATOR,
-        "Larger than limits.max_megabytes. Raise the key, then retry.",
+        "Larger than the limit that the error names. Raise the key, then send the file again.",
     ),
     Reason.TOO_MANY_PAGES: (
         Retry.NEVER,

@@ -15,10 +15,11 @@ from sqlalchemy import Connection, text
 from pipeline.config import LimitSettings
 from pipeline.documents.formats import Inspection
 from pipeline.documents.text import clean
+from pipeline.errors import IllegalMove
 from pipeline.handling import AUTO
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import NewTask
-from pipeline.queue.states import Status
+from pipeline.queue.states import FINAL, Status
 from pipeline.queue.store import Queue
 from pipeline.reasons import Reason
 
@@ -125,6 +126,25 @@ class Registry:
         task_id = self._task_for(connection, state, task, newest, triage)
         duplicate = state is not State.RETRIED and newest is not None and newest.task_id == task_id
         return Registered(task_id, state, duplicate)
+
+    def start_over(
+        self,
+        connection: Connection,
+        document_id: int,
+        origin: Origin,
+        inspection: Inspection,
+        *,
+        handler: str,
+        priority: int,
+        policy: LeasePolicy,
+    ) -> int:
+        """Give a locked document a fresh task, also after a success. Raises IllegalMove for one in line or in work."""
+        newest = self._newest(connection, document_id)
+        if newest is not None and Status(newest.status) not in FINAL:
+            raise IllegalMove(f"document {document_id} is {newest.status} already (task {newest.task_id})")
+        columns = _columns(origin, Triage(inspection))
+        connection.execute(_INSPECTED_AGAIN, columns)
+        return self._queue.enqueue(connection, _task(document_id, columns, handler, priority, policy))
 
     def _newest(self, connection: Connection, document_id: int) -> Newest | None:
         row = connection.execute(_NEWEST_TASK, {"document_id": document_id}).one_or_none()

@@ -18,10 +18,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from pipeline import handling
 from pipeline.cli.output import format_option, print_rows
+from pipeline.cli.priority import Priority
 from pipeline.cli.session import app_of
-from pipeline.config import parse_priority
 from pipeline.documents.text import display_name
-from pipeline.errors import ConfigurationError, NothingMatched
+from pipeline.errors import NothingMatched
 from pipeline.intake import ingesting
 from pipeline.intake.ingesting import Taken, Wanted
 from pipeline.intake.recipe import Intake
@@ -44,18 +44,11 @@ class _OptionalSeconds(click.Command):
         return super().parse_args(ctx, [*given, *args[end:]])
 
 
-def _priority(ctx: click.Context, parameter: click.Parameter, value: str) -> int:
-    try:
-        return parse_priority(value)
-    except ConfigurationError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 @click.command(cls=_OptionalSeconds, short_help="Take files in: store them, count pages, put them in line.")
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-r", "--recursive", is_flag=True, help="Take in every file below a folder.")
 @click.option("--type", "handler", default=handling.AUTO, show_default=True, help="auto, invoice, contract, …")
-@click.option("--priority", default="normal", show_default=True, callback=_priority, help="low … urgent, or -10 to 10.")
+@click.option("--priority", default="normal", show_default=True, type=Priority(), help="low … urgent, or -10 to 10.")
 @click.option("--batch", metavar="NAME", help="A name to find these documents by.")
 @click.option("--move/--copy", "remove", default=False, help="Remove each file once it is in the store; or leave it.")
 @click.option("--wait", type=float, metavar="[SECONDS]", help="Wait until all are done, at most so long.")

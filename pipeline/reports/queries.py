@@ -114,6 +114,13 @@ _CHECKS = text("""
     WHERE accepted_results.document_id = :document_id
     ORDER BY made.name
 """)
+_ATTACHMENTS = text("""
+    SELECT
+        number, name, document_id, COALESCE(status, 'left out') AS state, COALESCE(left_out, reason) AS why, rendition_of
+    FROM attachments_v
+    WHERE parent_document_id = :document_id
+    ORDER BY number
+""")
 _ARRIVALS = text("""
     SELECT arrived_at, origin, name, duplicate
     FROM arrivals
@@ -140,11 +147,12 @@ class TaskStory:
 
 @dataclass(frozen=True, slots=True)
 class DocumentStory:
-    """A document with the fields and checks of the result in force, and each time its bytes arrived."""
+    """A document with the fields and checks of the result in force, the files inside, and each time its bytes came."""
 
     document: Row
     fields: Sequence[Row]
     checks: Sequence[Row]
+    attachments: Sequence[Row]
     arrivals: Sequence[Row]
 
 
@@ -194,6 +202,7 @@ def document(engine: Engine, document_id: int) -> DocumentStory:
         found[0],
         rows(engine, _FIELDS, document_id=document_id),
         rows(engine, _CHECKS, document_id=document_id),
+        rows(engine, _ATTACHMENTS, document_id=document_id),
         rows(engine, _ARRIVALS, document_id=document_id),
     )
 
