@@ -35,10 +35,9 @@ _LAWS = (
     ),
 )
 _GOVERNED = re.compile(
-    r"\bgovern(?:ed|ing law|s)?\b|\bconstrued\b|\binterpreted\b|\bes gilt\b|\bunterliegt\b|\banwendbares recht\b"
-    r"|\bregi[est]?\b|\bsoumis\b"
-    r"|\bdroit applicable\b|\bvan toepassing\b|\btoepasselijk recht\b|\bregira\b|\bley aplicable\b|\bregolato\b"
-    r"|\bdisciplinato\b|\blegge applicabile\b"
+    r"\b(?:govern(?:ed|ing law|s)?|construed|interpreted|es gilt|unterliegt|anwendbares recht|regi[est]?|soumis"
+    r"|droit applicable|van toepassing|toepasselijk recht|regira|ley aplicable|regolato|disciplinato"
+    r"|legge applicabile)\b"
 )
 _NOT_PLACE = re.compile(
     r"^(?:Agreement|Section|Article|Party|Parties|Contract|Law|Laws|Federal|Applicable|Governing|Such|Any|The|This"
