@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+# As it is written, its first sign is searched for several times as fast as a plain repetition.
 _MARKS_PERHAPS = re.compile(r"[^\x00-\u02ff][^\x00-\u02ff]{30}")
 _MOST_MARKS = 30  # on one letter, as Unicode's stream-safe text has it; to put more in order takes their square in time
 _DIGIT = re.compile(r"\d")
