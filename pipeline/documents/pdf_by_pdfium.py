@@ -27,6 +27,7 @@ from pipeline.reasons import Reason
 
 _SAYING = {raw.FPDF_ANNOT_FREETEXT: b"Contents", raw.FPDF_ANNOT_WIDGET: b"V"}  # where these keep what they show
 _ANNOTATIONS = 5_000  # a form has dozens a page
+_INVISIBLE = frozenset((raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP))  # to flatten these costs as much as reading
 _TELLING = 6_000  # characters that say what a page is
 
 
@@ -55,6 +56,7 @@ class PdfiumReader:
             self.page_count = len(self._document)
             self.restricted = raw.FPDF_GetSecurityHandlerRevision(self._document) >= 0
         self._unpainted: dict[int, str] = {}  # by page, as flattening drops it
+        self._painted: dict[int, bool] = {}
         self.with_files: set[int] = set()
 
     def with_tail(self, file: BinaryIO, tail: bytes) -> PdfiumReader:
@@ -96,23 +98,26 @@ class PdfiumReader:
         """
         page = self._document[number - 1]
         try:
-            self._note_annotations(number, page)
-            if _flatten(page):
+            if self._has_paint(number, page) and _flatten(page):
                 page.close()
                 page = self._document[number - 1]
             yield page
         finally:
             page.close()
 
-    def _note_annotations(self, number: int, page: Any) -> None:
-        if number in self._unpainted:
-            return
-        notes = []
-        for annotation, kind in _annotations(page):
-            if kind == raw.FPDF_ANNOT_FILEATTACHMENT:
-                self.with_files.add(number)
-            notes.append(_unpainted(annotation, kind))
-        self._unpainted[number] = "".join(notes)
+    def _has_paint(self, number: int, page: Any) -> bool:
+        """Whether there is anything to flatten, by a look at the annotations that also takes down what they say."""
+        if raw.FPDFPage_GetAnnotCount(page) < 1:
+            return False
+        if number not in self._unpainted:
+            notes, self._painted[number] = [], False
+            for annotation, kind in _annotations(page):
+                if kind == raw.FPDF_ANNOT_FILEATTACHMENT:
+                    self.with_files.add(number)
+                self._painted[number] |= kind not in _INVISIBLE
+                notes.append(_unpainted(annotation, kind))
+            self._unpainted[number] = "".join(notes)
+        return self._painted[number]
 
 
 def _unlocked(content: bytes | BinaryIO, passwords: Sequence[str]) -> Any:
@@ -128,8 +133,6 @@ def _unlocked(content: bytes | BinaryIO, passwords: Sequence[str]) -> Any:
 
 def _flatten(page: Any) -> bool:
     """Whether notes or fields became part of the page, which then must be loaded again."""
-    if raw.FPDFPage_GetAnnotCount(page) < 1:
-        return False
     return bool(raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS)
 
 

@@ -7,8 +7,9 @@ doubtful page is rendered small to see whether there is print where no text is.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from PIL import Image, ImageChops, ImageFilter
@@ -21,6 +22,7 @@ from pipeline.documents.pdf_render import small
 _GRID = 32  # cells a side; areas are counted in them, so that what overlaps counts once
 _MOST_OBJECTS = 3_000
 _DEEPEST_FORM = 6
+_SAMPLED_TEXT = 8  # a layer is invisible as a whole: the first ones and every eighth tell
 _SAMPLED_GLYPHS = 300
 _MOST_RECTANGLES = 2_000
 _LARGE_IMAGE = 0.2
@@ -76,8 +78,7 @@ class _Seen:
 
 def look(page: Any, text_page: Any, text: str) -> Figures:
     """The figures of a loaded pypdfium2 page; `text` is its text layer, or the start of it."""
-    seen = _Seen(_grid(page))
-    _walk(seen, _objects(page, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject), _PLAIN, 0)
+    seen = _count(page)
     images = seen.images.share()
     characters = sum(map(len, text.split()))
     if images < _LARGE_IMAGE and not seen.hidden and reads_well(text):
@@ -102,51 +103,82 @@ def _grid(page: Any) -> _Grid:
     return _Grid(left, bottom, max(right - left, 1e-3), max(top - bottom, 1e-3))
 
 
-def _objects(container: Any, count: Any, get: Any) -> Iterator[Any]:
-    for index in range(min(count(container), _MOST_OBJECTS)):
-        if item := get(container, index):
-            yield item
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """pdfium's functions with prototypes of plain numbers, which halve the price of a call."""
+
+    count: Callable[[int], int]
+    count_inside: Callable[[int], int]
+    get: Callable[[int, int], int | None]
+    get_inside: Callable[[int, int], int | None]
+    kind: Callable[[int], int]
+    mode: Callable[[int], int]
+    segments: Callable[[int], int]
 
 
-def _walk(seen: _Seen, items: Iterator[Any], matrix: _Matrix, depth: int) -> None:
+@cache
+def _calls() -> _Calls:
+    handle, number = ctypes.c_void_p, ctypes.c_int
+    return _Calls(
+        count=_native(raw.FPDFPage_CountObjects, number, handle),
+        count_inside=_native(raw.FPDFFormObj_CountObjects, number, handle),
+        get=_native(raw.FPDFPage_GetObject, handle, handle, number),
+        get_inside=_native(raw.FPDFFormObj_GetObject, handle, handle, ctypes.c_ulong),
+        kind=_native(raw.FPDFPageObj_GetType, number, handle),
+        mode=_native(raw.FPDFTextObj_GetTextRenderMode, number, handle),
+        segments=_native(raw.FPDFPath_CountSegments, number, handle),
+    )
+
+
+def _native(function: Any, result: Any, *arguments: Any) -> Any:
+    address = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+
+def _count(page: Any) -> _Seen:
+    seen, calls = _Seen(_grid(page)), _calls()
+    handle = ctypes.cast(page.raw, ctypes.c_void_p).value or 0
+    _walk(seen, calls, (calls.get(handle, index) for index in range(_bounded(calls.count(handle)))), _PLAIN, 0)
+    return seen
+
+
+def _bounded(count: int) -> int:
+    return max(min(count, _MOST_OBJECTS), 0)
+
+
+def _walk(seen: _Seen, calls: _Calls, items: Iterator[int | None], matrix: _Matrix, depth: int) -> None:
     """Add up objects, also those in forms, which hold whole pages at times. Bounded in number and depth."""
     for item in items:
         if seen.objects >= _MOST_OBJECTS:
             return
+        if not item:
+            continue
         seen.objects += 1
-        kind = raw.FPDFPageObj_GetType(item)
+        kind = calls.kind(item)
         if kind == raw.FPDF_PAGEOBJ_TEXT:
-            _add_text(seen, item)
+            if seen.objects % _SAMPLED_TEXT == 0 or seen.texts < _SAMPLED_TEXT:
+                seen.texts += 1
+                seen.hidden += calls.mode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+        elif kind == raw.FPDF_PAGEOBJ_PATH:
+            segments = calls.segments(item)
+            seen.strokes += segments if segments > _PLAIN_PATH else 0
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
             _add_image(seen, item, matrix)
-        elif kind == raw.FPDF_PAGEOBJ_PATH:
-            seen.strokes += _strokes(item)
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST_FORM:
-            inside = _objects(item, raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject)
-            _walk(seen, inside, _times(_matrix(item), matrix), depth + 1)
+            inside = (calls.get_inside(item, index) for index in range(_bounded(calls.count_inside(item))))
+            _walk(seen, calls, inside, _times(_matrix(item), matrix), depth + 1)
 
 
-def _add_text(seen: _Seen, item: Any) -> None:
-    seen.texts += 1
-    seen.hidden += raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
-
-
-def _add_image(seen: _Seen, item: Any, matrix: _Matrix) -> None:
+def _add_image(seen: _Seen, item: int, matrix: _Matrix) -> None:
     """An image is the unit square, put where its matrix says."""
     a, b, c, d, e, f = _times(_matrix(item), matrix)
     across, up = (e, e + a, e + c, e + a + c), (f, f + b, f + d, f + b + d)
     seen.images.add(min(across), min(up), max(across), max(up))
 
 
-def _strokes(item: Any) -> int:
-    """Segments of a path that is more than a rule or a box."""
-    count = int(raw.FPDFPath_CountSegments(item))
-    return count if count > _PLAIN_PATH else 0
-
-
-def _matrix(item: Any) -> _Matrix:
+def _matrix(item: int) -> _Matrix:
     found = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(item, found):
+    if not raw.FPDFPageObj_GetMatrix(ctypes.cast(item, raw.FPDF_PAGEOBJECT), found):
         return _PLAIN
     return found.a, found.b, found.c, found.d, found.e, found.f
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pipeline.errors import DocumentError
 
-_ALL = 4  # pages looked at at first
-_MORE = 4  # looked at besides when the first do not agree
+_ALL = 4  # pages of a document that is looked at as a whole
+_FIRST, _MORE = 3, 8  # pages of a longer one: when the first do not agree, more
 _MOST_SECONDS = 1.0  # of the processor, for all of it
 
 
@@ -23,9 +23,9 @@ def estimate(count: int, is_needed: Callable[[int], bool]) -> int:
     """About how many of `count` pages need it, 0..count. A page that cannot be looked at does not count."""
     until = time.process_time() + _MOST_SECONDS
     answers: dict[int, bool] = {}
-    _ask(answers, spread(count, _ALL), is_needed, until)
+    _ask(answers, spread(count, count if count <= _ALL else _FIRST), is_needed, until)
     if len(set(answers.values())) > 1:
-        _ask(answers, spread(count, _ALL + _MORE), is_needed, until)
+        _ask(answers, spread(count, _MORE), is_needed, until)
     found = sum(answers.values())
     return found if len(answers) == count else round(found * count / max(len(answers), 1))
 

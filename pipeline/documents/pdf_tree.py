@@ -15,7 +15,7 @@ from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject, NameObj
 
 _MOST_NODES = 200_000
 _DEEPEST = 200
-_AGREEING_KIDS = 64  # more are believed if there are as many as the root counts
+_MOST_LEVELS = 64  # children that are looked at one by one before the whole tree is walked
 _START = re.compile(rb"startxref\s+(\d{1,15})")
 
 
@@ -78,9 +78,10 @@ def _agrees(root: Any) -> bool:
     kids = _kids(root)
     if kids is None:
         return False
-    if len(kids) > _AGREEING_KIDS:
-        ends = (kids[0].get_object(), kids[-1].get_object())
-        return _declared(root) == len(kids) and not any(_kids(end) for end in ends)
+    if _is_level(root):
+        return True
+    if len(kids) > _MOST_LEVELS:
+        return False
     nodes = [kid.get_object() for kid in kids]
     if any(_kids(kid) is not None and not _is_level(kid) for kid in nodes):
         return False
@@ -88,11 +89,11 @@ def _agrees(root: Any) -> bool:
 
 
 def _is_level(node: Any) -> bool:
-    """Whether a node counts as many pages as it has children, and the first of them is a page."""
+    """Whether a node counts as many pages as it has children, and the first and the last of them are pages."""
     kids = _kids(node)
-    if not kids:
+    if not kids or _declared(node) != len(kids):
         return False
-    return _declared(node) == len(kids) and _kids(kids[0].get_object()) is None
+    return not any(_kids(end.get_object()) for end in (kids[0], kids[-1]))
 
 
 class _Walk:
