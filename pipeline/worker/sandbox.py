@@ -1,70 +1,113 @@
 """What a parser child may not do, applied by the child itself before it touches a document.
 
-Limits that any host allows: address space, core dumps, file size, open files. Where the host allows it also: no new
-privileges, no network, first in line for the kernel's out-of-memory killer, and death together with its parent.
+Rules: each measure is applied as far as the host allows; one that it refuses is left out of the list of those in force
+and never stops the child; what is in the list was tried, or the kernel said so. Nothing applied is ever taken back.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import resource
 import signal
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+from pipeline.worker.confining import identity, kernel, landlock, limits, network, seccomp, trials
+from pipeline.worker.confining.libraries import library_paths, module_paths
+from pipeline.worker.confining.limits import limit_cpu
+
+__all__ = ["MAX_FILE_BYTES", "apply", "limit_cpu"]
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
 PR_SET_PDEATHSIG = 1
-PR_SET_NO_NEW_PRIVS = 38
-CLONE_NEWUSER = 0x10000000
-CLONE_NEWNET = 0x40000000
-MAX_FILE_BYTES = 16 * 1024 * 1024
-MAX_OPEN_FILES = 256
-OOM_SCORE = "800"
+PR_SET_DUMPABLE = 4
+# They hold for the calling thread and those it starts: in a process that had more threads they are not in force.
+OF_ONE_THREAD = frozenset({"no_network", "no_capabilities", "own_files_only"})
 
 
-def apply(*, max_memory_bytes: int, parent: int) -> list[str]:
-    """Confine this process for good; returns the names of the measures in force. Single-threaded callers only."""
-    measures = ["memory", "file_size", "no_core_dumps"]
-    _limit(resource.RLIMIT_AS, max_memory_bytes)
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_FSIZE, MAX_FILE_BYTES)
-    _limit(resource.RLIMIT_NOFILE, MAX_OPEN_FILES)
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) == 0:
-        measures.append("dies_with_parent")
+def apply(
+    *,
+    max_memory_bytes: int,
+    max_file_bytes: int = MAX_FILE_BYTES,
+    parent: int,
+    scratch: Path,
+    readable: Iterable[Path] = (),
+) -> list[str]:
+    """Confine this process for good; returns the names of the measures in force.
+
+    Call it before anything starts a thread, so before numerical libraries are imported. What is imported later is found
+    in the folders of Python and its packages. `max_file_bytes` limits each file that is written, `scratch` is the one
+    folder to write in, `readable` are more folders to read, of models for example. Does not return when `parent`, the
+    process that started this one, is gone.
+    """
+    is_alone = _is_alone()
+    may_read = [*library_paths(), *readable]
+    in_force: list[str] = []
+    for step in (
+        _limited(max_memory_bytes, max_file_bytes),
+        _disarmed(scratch),
+        _tied(parent),
+        _closed_in(scratch, may_read),
+    ):
+        with suppress(OSError):  # a host without /proc, for example: the measures in front of it hold
+            in_force.extend(name for name in step if is_alone or name not in OF_ONE_THREAD)
+    if seccomp.install():  # of all threads
+        in_force.extend(trials.refused_calls(scratch))
+    return list(dict.fromkeys(in_force))
+
+
+def _is_alone() -> bool:
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1
+    except OSError:
+        return False
+
+
+def _limited(max_memory_bytes: int, max_file_bytes: int) -> Iterable[str]:
+    yield from limits.limit_all(max_memory_bytes=max_memory_bytes, max_file_bytes=max_file_bytes)
+    if limits.may_limit_cpu():
+        yield "cpu_time"
+    if limits.be_first_to_go():
+        yield "oom_score"
+    if os.getpgid(0) == os.getpid():
+        yield "own_group"
+
+
+def _disarmed(scratch: Path) -> Iterable[str]:
+    """The network goes first: to leave it takes rights that are given up next."""
+    if network.leave_network():
+        yield "no_network"
+    identity.bar_capabilities()
+    identity.leave_root(scratch, module_paths())
+    if os.getuid() != 0:
+        yield "unprivileged_user"
+    if identity.drop_capabilities():
+        yield "no_capabilities"
+    if identity.refuse_new_privileges():
+        yield "no_new_privileges"
+
+
+def _tied(parent: int) -> Iterable[str]:
+    """After every change of rights: each of them makes the kernel forget both."""
+    if kernel.prctl(PR_SET_PDEATHSIG, signal.SIGKILL):
+        yield "dies_with_parent"
     if os.getppid() != parent:
         # The parent went away before the request for its death signal was in force.
         os._exit(0)
-    if _without_network(library):
-        measures.append("no_network")
-    if library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
-        measures.append("no_new_privileges")
-    if _first_to_go():
-        measures.append("oom_score")
-    return measures
+    if not _would_hide_from_parent() and kernel.prctl(PR_SET_DUMPABLE, 0):
+        yield "hidden_memory"
 
 
-def limit_cpu(seconds: float) -> None:
-    """Let the kernel end this process (SIGXCPU) once it used so many more processor seconds."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    soft = int(used.ru_utime + used.ru_stime + seconds) + 1
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+def _closed_in(scratch: Path, readable: Iterable[Path]) -> Iterable[str]:
+    if landlock.install(readable=readable, writable=[scratch, Path(os.devnull)]) and trials.files_are_closed():
+        yield "own_files_only"
 
 
-def _limit(kind: int, value: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (ceiling, ceiling))
-
-
-def _without_network(library: ctypes.CDLL) -> bool:
-    flags = CLONE_NEWNET if os.geteuid() == 0 else CLONE_NEWUSER | CLONE_NEWNET
-    return bool(library.unshare(flags) == 0)
-
-
-def _first_to_go() -> bool:
+def _would_hide_from_parent() -> bool:
+    """Whether /proc shows nobody else's processes: then this one's memory and time would be hidden from its parent."""
     try:
-        Path("/proc/self/oom_score_adj").write_text(OOM_SCORE, encoding="ascii")
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return False
-    return True
+        return True
+    options = [option for line in mounts for option in line.split()[3].split(",") if line.split()[1] == "/proc"]
+    return any(option.startswith("hidepid=") and option != "hidepid=0" for option in options)
