@@ -42,6 +42,7 @@ def test_each_fault_raises_its_own_counter_by_one(fault: Fault, before: Counts, 
         raised
         == {
             Fault.PERMANENT: (1, 0, 0),
+            Fault.HOSTILE: (1, 0, 0),
             Fault.TRANSIENT: (1, 0, 0),
             Fault.CRASH: (0, 1, 0),
             Fault.RELEASE: (0, 0, 1),
@@ -116,3 +117,16 @@ def test_backoff_doubles_until_the_cap(failures: int, jitter: float) -> None:
         return backoff_seconds(times, base_seconds=5, cap_seconds=600, jitter=jitter)
 
     assert wait(failures + 1) in (wait(failures) * 2, 600 * (0.5 + jitter))
+
+
+def test_what_is_hostile_is_quarantined_at_once() -> None:
+    decision = decide(Fault.HOSTILE, Counts(), Limits(), jitter=0)
+    assert (decision.status, decision.outcome) == (Status.QUARANTINED, Outcome.FAILED)
+
+
+@given(counts, limits, jitters)
+def test_a_crash_further_on_is_the_first_one_at_its_place(before: Counts, within: Limits, jitter: float) -> None:
+    decision = decide(Fault.CRASH, before, within, jitter=jitter, came_on=True)
+    first = decide(Fault.CRASH, Counts(before.failures, 0, before.releases), within, jitter=jitter)
+    assert decision.status is first.status
+    assert before.crashes + decision.crashes == 1
