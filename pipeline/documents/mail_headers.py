@@ -15,6 +15,8 @@ from urllib.parse import unquote_to_bytes
 
 from pipeline.documents.encodings import decode
 
+NAMES_OF_ONE_MAIL = (".eml", ".emlx", ".mht", ".mhtml")  # one from a mailbox keeps the mailbox's first line
+IS_FIELD = re.compile(rb"[!-9;-~]{1,200}[ \t]*:")
 MOST_VALUE_BYTES = 32_768  # a list of a thousand recipients
 _MOST_PARAMETER_CHARACTERS = 16_384
 _MOST_FIELDS = 500

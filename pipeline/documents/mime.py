@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from pipeline.documents.mail_headers import Headers, parse
+from pipeline.documents.mail_headers import IS_FIELD, Headers, parse
 
 MOST_LINE_BYTES = 65_536  # a longer line is seen in pieces
 MOST_HEAD_BYTES = 262_144
@@ -20,7 +20,6 @@ _SPECIAL = b"-be"  # what a boundary, "begin" and "end" start with
 _PASTED = "application/octet-stream; pasted"
 _BLANK = (b"\n", b"\r\n", b"\r", b"")
 _UU_BEGIN = re.compile(rb"begin [0-7]{3,4} (\S[^\r\n]{0,250})\r?\n")
-_IS_FIELD = re.compile(rb"[!-9;-~]{1,200}[ \t]*:")
 _FIRST_LINES = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From |\d{1,12}\s*$)")  # of a mailbox; of Apple's .emlx
 
 
@@ -112,7 +111,7 @@ class _Scanner:
                 continue
             if line in _BLANK:
                 break
-            if self._boundary(line) or (not lines and not _IS_FIELD.match(line)):
+            if self._boundary(line) or (not lines and not IS_FIELD.match(line)):
                 self._back(line)
                 break
             line = self._to_its_end(line)

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from pipeline.documents.encodings import decode
 from pipeline.documents.entries import Entry, shown_name
 from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
-from pipeline.documents.mail_headers import Headers, parse
+from pipeline.documents.mail_headers import NAMES_OF_ONE_MAIL, Headers, parse
 from pipeline.documents.mail_text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
 from pipeline.documents.mime import Part, scan
 from pipeline.documents.parsing import EDGE_BYTES, faults_are_io, read_edges
@@ -23,7 +23,6 @@ from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
 _ENGINE = "eml 1"
-_MAIL_NAMES = (".eml", ".emlx", ".mht", ".mhtml", ".mail", ".txt")
 _TEXTS = ("text/plain", "text/html")
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf|\s)*(?:\d{1,12}\s*\n|>?From [^\n]*\n)?((?:[!-9;-~]{1,200}[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+)"
@@ -47,7 +46,7 @@ class EmlFormat:
 
         A mailbox with a single mail is a mail if it is named so.
         """
-        if head.startswith(b"From ") and not name.lower().endswith(_MAIL_NAMES):
+        if head.startswith(b"From ") and not name.lower().endswith(NAMES_OF_ONE_MAIL):
             return None
         return self.media_types[0] if _begins_as_mail(head) else None
 
