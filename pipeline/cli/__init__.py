@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "work": "work:work",
     "sweep": "work:sweep",
     "status": "status:status",
+    "doctor": "doctor:doctor",
     "leases": "status:leases",
     "tasks": "tasks:tasks",
     "documents": "documents:documents",
