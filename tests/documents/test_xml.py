@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 import re
 from pathlib import Path
 
@@ -34,9 +35,13 @@ UBL = """<?xml version="1.0"?>
 CII = """<r:CrossIndustryInvoice xmlns:r="urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100">
  <r:ExchangedDocument><ID>C-8</ID><IssueDateTime><DateTimeString format="102">20260302</DateTimeString></IssueDateTime>
  </r:ExchangedDocument></r:CrossIndustryInvoice>"""
-FERD = CII.replace("ExchangedDocument", "HeaderExchangedDocument").replace(
-    "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100", "urn:ferd:CrossIndustryDocument:invoice:1p0"
-).replace("CrossIndustryInvoice", "CrossIndustryDocument")  # fmt: skip
+FERD = (
+    CII.replace("ExchangedDocument", "HeaderExchangedDocument")
+    .replace(
+        "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100", "urn:ferd:CrossIndustryDocument:invoice:1p0"
+    )
+    .replace("CrossIndustryInvoice", "CrossIndustryDocument")
+)
 BODY = """<FatturaElettronicaBody><DatiGenerali><DatiGeneraliDocumento><Numero>{number}</Numero><Data>2026-03-0{day}</Data>
 </DatiGeneraliDocumento></DatiGenerali><DatiBeniServizi><DettaglioLinee><NumeroLinea>1</NumeroLinea>
 <Descrizione>Sedia {number}</Descrizione><PrezzoTotale>10.00</PrezzoTotale></DettaglioLinee></DatiBeniServizi>
@@ -111,15 +116,8 @@ def test_depth_and_number_of_elements_are_bounded() -> None:
 
 def test_size_is_checked_before_anything_is_read(tmp_path: Path) -> None:
     path = tmp_path / "huge"
-    with path.open("wb") as file:
-        file.write(b"<a>")
-        file.truncate(20_000_000_000)
-    with path.open("rb") as file, pytest.raises(DocumentError) as refusal, xml.open(file, Means()):
-        pass
-    assert refusal.value.reason in (Reason.TOO_LARGE, Reason.UNSUPPORTED)
-    with path.open("r+b") as file:
-        file.seek(0, 2)
-        file.write(b"</a>")
+    path.write_bytes(b"<?xml version='1.0'?><a>")
+    os.truncate(path, 20_000_000_000)
     with path.open("rb") as file, pytest.raises(DocumentError) as refusal, xml.open(file, Means()):
         pass
     assert refusal.value.reason is Reason.TOO_LARGE
