@@ -9,12 +9,14 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from pipeline.documents.formats import Format, Inspection, Means
+from pipeline.documents.packages import listing
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.signatures import looks_like
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
 _LEAST_SAYING = "text/plain"  # nearly everything that is text is something more
+_OFFICE = "application/vnd."  # told by the parts of a package, which is a ZIP as well and may open with a PDF
 
 
 def identify(file: BinaryIO, name: str, formats: Sequence[Format]) -> tuple[Format, str]:
@@ -23,9 +25,11 @@ def identify(file: BinaryIO, name: str, formats: Sequence[Format]) -> tuple[Form
     Raises DocumentError: empty_file for 0 bytes, unsupported with what the file looks like, io_error.
     """
     head, tail = read_edges(file)
+    tail += listing(file)
     claims = [(each, media_type) for each in formats if (media_type := each.recognises(head, tail, name))]
     if not claims:
         raise DocumentError(Reason.UNSUPPORTED, _unsupported(head, tail, formats))
+    claims = [claim for claim in claims if claim[1].startswith(_OFFICE)] or claims
     # Python's own list, not the host's: the same file is the same format everywhere.
     by_name = mimetypes.types_map.get(PurePath(name).suffix.lower())
     return min(claims, key=lambda claim: (claim[1] != by_name, claim[1] == _LEAST_SAYING, claim[0].name))

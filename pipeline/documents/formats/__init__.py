@@ -96,7 +96,10 @@ class Format(Protocol):
     media_types: tuple[str, ...]
 
     def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
-        """The media type if the content, by its first and last 4 KiB, is this format. `name` may only break a tie."""
+        """The media type if the content, by its first and last 4 KiB, is this format. `name` may only break a tie.
+
+        Of a ZIP or a compound file, `tail` also has the names inside: see packages.listing.
+        """
 
     def inspect(self, file: BinaryIO, means: Means) -> Inspection:
         """Count pages, cheaply. Raises DocumentError with the reason the file cannot be read."""

@@ -1,0 +1,93 @@
+"""Word documents by their XML: what is on paper, in reading order, with the numbers of lists and the notes of a page.
+
+Pages end where Word last ended them or where the author did. A document that has no such marks is cut by length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from pipeline.documents.flat_package import FlatPackage, is_flat_word
+from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.office_files import OFFICE_OPEN, files_inside
+from pipeline.documents.office_locks import unlocked
+from pipeline.documents.office_relations import Relation, main_part, of_kind, relations
+from pipeline.documents.office_story import Notes, Story
+from pipeline.documents.office_text import Block, OpenPages, PageBuilder
+from pipeline.documents.office_xml import read_xml
+from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.parsing import read_edges
+from pipeline.documents.word_numbering import Numbering
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_FOLDER, _BODY = "word/", "word/document.xml"
+_NOTES = (("footnote", "footnotes", ""), ("endnote", "endnotes", ""), ("comment", "comments", "Comment:"))
+
+
+class DocxFormat:
+    """Office Open XML text, transitional and strict, as a package, as one flat XML file, or locked by a password."""
+
+    name = "docx"
+    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
+
+    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
+        """By the parts of the package. The name tells which kind a locked or a cut one is."""
+        return _MEDIA_TYPE if is_flat_word(head) or is_office_package(head, tail, name, OfficeKind.WORD) else None
+
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
+        """Count pages; reads the text for it. Raises DocumentError."""
+        with self.open(file, means) as document:
+            return Inspection(_MEDIA_TYPE, document.page_count)
+
+    @contextmanager
+    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
+        """Open for reading, all text in memory, compressed.
+
+        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
+        """
+        head, _ = read_edges(file)
+        if is_flat_word(head):
+            parts: Parts = FlatPackage(file, means.limits)
+        else:
+            parts = Package(unlocked(file, means.passwords), means.limits)
+        yield _read(parts, PageBuilder(means.limits))
+
+
+def _read(parts: Parts, pages: PageBuilder) -> OpenPages:
+    body = main_part(parts, _FOLDER, _BODY)
+    found = relations(parts, body)
+    for block in _margins(parts, of_kind(found, "header")):
+        block.pour(pages)
+    pages.pending.extend(_margins(parts, of_kind(found, "footer")))
+    numbering = Numbering()
+    for part in of_kind(found, "numbering") + of_kind(found, "styles"):
+        read_xml(parts.pieces(part), numbering, part)
+    read_xml(parts.pieces(body), Story(pages, numbering, _notes(parts, found)), body)
+    return pages.finish("docx 1", lambda: files_inside(parts, OFFICE_OPEN, pages.written))
+
+
+def _notes(parts: Parts, found: Sequence[Relation]) -> dict[str, Block]:
+    notes: dict[str, Block] = {}
+    for tag, kind, prefix in _NOTES:
+        for part in of_kind(found, kind):
+            listener = Notes(tag, prefix)
+            read_xml(parts.pieces(part), listener, part)
+            notes |= listener.found
+    return notes
+
+
+def _margins(parts: Parts, names: Sequence[str]) -> list[Block]:
+    """Headers or footers, each text once: most documents have the same three times."""
+    blocks: dict[str, Block] = {}
+    for name in names:
+        block, trimmed = Block(), Block()
+        read_xml(parts.pieces(name), Story(block), name)
+        block.pour(trimmed)
+        if trimmed.text:
+            blocks.setdefault("\n".join(trimmed.text), trimmed)
+    return list(blocks.values())
+
+
+format: Format = DocxFormat()  # noqa: A001 - the name by which formats are found

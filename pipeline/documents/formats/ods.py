@@ -1,0 +1,155 @@
+"""OpenDocument spreadsheets by their XML: the rows that have content, as their cells show them, sheet by sheet.
+
+A date that is shown in digits alone does not say which of them is the month: there the value is written, as ISO.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.office_files import files_inside
+from pipeline.documents.office_text import Block, OpenPages, PageBuilder
+from pipeline.documents.office_xml import Attributes, attribute
+from pipeline.documents.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story, repeats
+from pipeline.documents.sheets import MAX_COLUMNS, SheetWriter
+
+_MEDIA_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
+_MAX_ROW = 10_000_000
+_MAX_SAME_ROWS = 1_000  # rows that only repeat the one before are filling, and a number in the file
+_DIGITS_ALONE = re.compile(r"[\d./\-\s:]*")
+_EXPONENT = re.compile(r"\dE[+-]?\d", re.I)
+
+
+class OdsFormat:
+    """OpenDocument spreadsheets, as a package or as one flat XML file."""
+
+    name = "ods"
+    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
+
+    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
+        """By the media type inside."""
+        return _MEDIA_TYPE if OpenDocumentKind.SHEETS.recognises(head, tail, name) else None
+
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
+        """Count pages; reads the cells for it. Raises DocumentError."""
+        with self.open(file, means) as document:
+            return Inspection(_MEDIA_TYPE, document.page_count)
+
+    @contextmanager
+    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
+        """Open for reading, all text in memory, compressed.
+
+        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
+        """
+        yield _read(Source(file, means.limits), PageBuilder(means.limits))
+
+
+def _read(source: Source, pages: PageBuilder) -> OpenPages:
+    source.read(CONTENT, _Sheets(pages))
+    package = source.package
+    return pages.finish("ods 1", lambda: files_inside(package, FILES, pages.written) if package else iter(()))
+
+
+class _Sheets(Story):
+    """A table at the top is a sheet; one within a cell or a shape is text."""
+
+    def __init__(self, pages: PageBuilder) -> None:
+        super().__init__(pages)
+        self._writer = SheetWriter(pages)
+        self._depth = 0
+        self._row, self._column = 0, 0
+        self._rows_same = self._cells_same = 1
+        self._cells: dict[int, str] = {}
+        self._value: Attributes = {}
+        self._hidden: set[str] = set()
+        self._last_style = ""
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        """An element begins."""
+        if tag == "style":
+            self._last_style = attribute(attributes, "name") or ""
+        elif tag == "table-properties":
+            self._on_table(attributes)
+        super().start(tag, attributes)
+
+    def _on_table(self, attributes: Attributes) -> None:
+        if attribute(attributes, "display") == "false":
+            self._hidden.add(self._last_style)
+
+    def end_page(self) -> None:
+        """A break within a sheet is none."""
+
+    def start_table(self, attributes: Attributes) -> None:
+        """A sheet begins, or a table within one."""
+        self._depth += 1
+        if self._depth > 1:
+            super().start_table(attributes)
+            return
+        hidden = attribute(attributes, "style-name") in self._hidden
+        self._writer.begin(attribute(attributes, "name") or "", hidden=hidden)
+        self._row = 0
+
+    def end_table(self) -> None:
+        """A sheet ends, or a table within one."""
+        if self._depth > 1:
+            super().end_table()
+        else:
+            self._writer.end()
+        self._depth -= 1
+
+    def start_row(self, attributes: Attributes) -> None:
+        """A row begins, which may stand for many."""
+        if self._depth != 1:
+            super().start_row(attributes)
+            return
+        self._cells, self._column = {}, 0
+        self._rows_same = repeats(attributes, "number-rows-repeated", _MAX_ROW)
+
+    def end_row(self) -> None:
+        """A row ends."""
+        if self._depth != 1:
+            super().end_row()
+            return
+        for offset in range(min(self._rows_same, _MAX_SAME_ROWS) if self._cells else 0):
+            self._writer.row(self._row + 1 + offset, self._cells)
+        self._row = min(self._row + self._rows_same, _MAX_ROW)
+
+    def start_cell(self, attributes: Attributes) -> None:
+        """A cell begins, which may stand for many."""
+        if self._depth != 1:
+            super().start_cell(attributes)
+            return
+        self._value = attributes
+        self._cells_same = repeats(attributes, "number-columns-repeated", MAX_COLUMNS)
+        self.targets.append(Block())
+
+    def end_cell(self) -> None:
+        """A cell ends."""
+        if self._depth != 1:
+            super().end_cell()
+            return
+        cell = self.targets.pop()
+        shown = "\n".join(cell.text).strip() if isinstance(cell, Block) else ""
+        shown = _shown(shown, self._value)
+        if shown:
+            for column in range(self._column, min(self._column + self._cells_same, MAX_COLUMNS)):
+                self._cells[column] = shown
+        self._column = min(self._column + self._cells_same, MAX_COLUMNS)
+        self._let_go()
+
+
+def _shown(text: str, value: Attributes) -> str:
+    """What the cell shows, unless its value says more."""
+    kind = attribute(value, "value-type")
+    if kind == "date" and _DIGITS_ALONE.fullmatch(text):
+        return (attribute(value, "date-value") or text).replace("T00:00:00", "").replace("T", " ")[:30]
+    if kind == "float" and (not text or _EXPONENT.search(text)):
+        return (attribute(value, "value") or text)[:60]
+    return text or (attribute(value, "string-value") or "")
+
+
+format: Format = OdsFormat()  # noqa: A001 - the name by which formats are found

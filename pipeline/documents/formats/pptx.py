@@ -1,0 +1,108 @@
+"""PowerPoint presentations by their XML: a slide is a page, with its text boxes, tables, diagrams, charts and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.office_files import OFFICE_OPEN, files_inside
+from pipeline.documents.office_locks import unlocked
+from pipeline.documents.office_relations import main_part, of_kind, relations
+from pipeline.documents.office_story import Story
+from pipeline.documents.office_text import Block, OpenPages, PageBuilder
+from pipeline.documents.office_xml import Attributes, attribute, read_xml
+from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_FOLDER, _DECK = "ppt/", "ppt/presentation.xml"
+_AROUND = ("diagramData", "chart", "notesSlide")
+
+
+class PptxFormat:
+    """Office Open XML presentations, transitional and strict, plain or locked by a password."""
+
+    name = "pptx"
+    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
+
+    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
+        """By the parts of the package. The name tells which kind a locked or a cut one is."""
+        return _MEDIA_TYPE if is_office_package(head, tail, name, OfficeKind.SLIDES) else None
+
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
+        """Count pages; reads the text for it. Raises DocumentError."""
+        with self.open(file, means) as document:
+            return Inspection(_MEDIA_TYPE, document.page_count)
+
+    @contextmanager
+    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
+        """Open for reading, all text in memory, compressed.
+
+        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
+        """
+        parts = Package(unlocked(file, means.passwords), means.limits)
+        yield _read(parts, PageBuilder(means.limits))
+
+
+def _read(parts: Parts, pages: PageBuilder) -> OpenPages:
+    part = main_part(parts, _FOLDER, _DECK)
+    order, targets = _Order(), {relation.name: relation.part for relation in relations(parts, part)}
+    read_xml(parts.pieces(part), order, part)
+    for number, slide in enumerate(_existing(order.slides, targets), start=1):
+        listener = _Slide()
+        read_xml(parts.pieces(slide), listener, slide)
+        pages.note = f"slide {number}, hidden" if listener.hidden else ""
+        listener.block.pour(pages)
+        _read_around(parts, slide, pages)
+        pages.end_page(even_empty=True)
+    return pages.finish("pptx 1", lambda: files_inside(parts, OFFICE_OPEN, pages.written))
+
+
+def _existing(names: Sequence[str], targets: dict[str, str]) -> list[str]:
+    return [targets[name] for name in names if name in targets]
+
+
+def _read_around(parts: Parts, slide: str, pages: PageBuilder) -> None:
+    """Diagrams, charts and notes of a slide, below its own text."""
+    around = relations(parts, slide)
+    for part in (each for kind in _AROUND for each in of_kind(around, kind)):
+        block = Block()
+        read_xml(parts.pieces(part), _Slide(block), part)
+        block.pour(pages)
+
+
+class _Order:
+    """Listens to the presentation: which slides, in which order."""
+
+    def __init__(self) -> None:
+        self.slides: list[str] = []
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        """An element begins."""
+        if tag == "sldId":
+            self.slides.extend(value for key, value in attributes.items() if key.endswith(":id"))
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+
+    def text(self, data: str) -> None:
+        """Nothing here is text."""
+
+
+class _Slide(Story):
+    """A slide, or what belongs to one. The number that a notes page repeats of its slide is left out."""
+
+    def __init__(self, block: Block | None = None) -> None:
+        self.block = block or Block()
+        self.hidden = False
+        super().__init__(self.block)
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        """An element begins."""
+        if tag == "sld":
+            self.hidden = attribute(attributes, "show") in ("0", "false")
+        super().start("delText" if tag == "fld" and attribute(attributes, "type") == "slidenum" else tag, attributes)
+
+
+format: Format = PptxFormat()  # noqa: A001 - the name by which formats are found

@@ -1,0 +1,75 @@
+"""Excel workbooks of 1993 to 2003 by their records: the rows that have content, as their cells show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from pipeline.documents.biff import SheetReader, Workbook, read_workbook
+from pipeline.documents.compound import is_compound, opened, read_stream
+from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.office_locks import decrypted
+from pipeline.documents.office_text import PageBuilder
+from pipeline.documents.parsing import faults_are_corruption, read_edges
+from pipeline.documents.sheets import SheetWriter
+from pipeline.errors import DocumentError
+from pipeline.reasons import Reason
+
+_MEDIA_TYPE = "application/vnd.ms-excel"
+_STREAMS = ("Workbook", "Book")
+
+
+class XlsFormat:
+    """Binary Excel workbooks in a compound file, plain or locked by a password."""
+
+    name = "xls"
+    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
+
+    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
+        """By the stream of that name."""
+        named = any(b"\x00" + stream.lower().encode() + b"\x00" in tail for stream in _STREAMS)
+        return _MEDIA_TYPE if named and is_compound(head) else None
+
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
+        """Count pages; reads the cells for it. Raises DocumentError."""
+        with self.open(file, means) as document:
+            return Inspection(_MEDIA_TYPE, document.page_count)
+
+    @contextmanager
+    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
+        """Open for reading, all text in memory, compressed.
+
+        Raises DocumentError: empty_file, unsupported, needs_password, corrupt, too_large, bomb, too_many_pages.
+        """
+        head, _ = read_edges(file)
+        if not is_compound(head):
+            raise DocumentError(Reason.UNSUPPORTED, "the file is no binary Excel workbook")
+        pages = PageBuilder(means.limits)
+        stream, book = _stream_and_book(file)
+        if book.encrypted:
+            stream, book = _stream_and_book(decrypted(file, means.passwords))
+        _read(stream, book, pages)
+        yield pages.finish("xls 1")
+
+
+def _stream_and_book(file: BinaryIO) -> tuple[bytes, Workbook]:
+    with opened(file) as found:
+        name = next((each for each in _STREAMS if found.exists(each)), None)
+        if name is None:
+            raise DocumentError(Reason.UNSUPPORTED, "the compound file holds no Excel workbook")
+        stream = read_stream(found, name)
+    with faults_are_corruption("xls"):
+        return stream, read_workbook(stream)
+
+
+def _read(stream: bytes, book: Workbook, pages: PageBuilder) -> None:
+    writer = SheetWriter(pages)
+    for sheet in book.sheets:
+        writer.begin(sheet.name, hidden=sheet.hidden)
+        with faults_are_corruption("xls"):
+            SheetReader(stream, book, writer).read(sheet)
+        writer.end()
+
+
+format: Format = XlsFormat()  # noqa: A001 - the name by which formats are found

@@ -1,0 +1,93 @@
+"""Excel workbooks by their XML: the rows that have content, with values as their cells show them, sheet by sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.office_files import OFFICE_OPEN, files_inside
+from pipeline.documents.office_locks import unlocked
+from pipeline.documents.office_relations import Relation, main_part, of_kind, relations
+from pipeline.documents.office_story import Notes, Story
+from pipeline.documents.office_text import Block, OpenPages, PageBuilder
+from pipeline.documents.office_xml import read_xml
+from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.sheets import SheetWriter
+from pipeline.documents.spreadsheet_xml import CellReader, SharedTexts, StylesPart, WorkbookPart
+from pipeline.errors import DocumentError
+from pipeline.reasons import Reason
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_FOLDER, _BOOK, _BINARY_BOOK = "xl/", "xl/workbook.xml", "xl/workbook.bin"
+
+
+class XlsxFormat:
+    """Office Open XML workbooks, transitional and strict, plain or locked by a password."""
+
+    name = "xlsx"
+    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
+
+    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
+        """By the parts of the package. The name tells which kind a locked or a cut one is."""
+        return _MEDIA_TYPE if is_office_package(head, tail, name, OfficeKind.WORKBOOK) else None
+
+    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
+        """Count pages; reads the cells for it. Raises DocumentError."""
+        with self.open(file, means) as document:
+            return Inspection(_MEDIA_TYPE, document.page_count)
+
+    @contextmanager
+    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
+        """Open for reading, all text in memory, compressed.
+
+        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
+        """
+        parts = Package(unlocked(file, means.passwords), means.limits)
+        if parts.has(_BINARY_BOOK) and not parts.has(_BOOK):
+            raise DocumentError(Reason.UNSUPPORTED, "a binary Excel workbook (.xlsb); save it as XLSX or PDF")
+        yield _read(parts, PageBuilder(means.limits))
+
+
+def _read(parts: Parts, pages: PageBuilder) -> OpenPages:
+    part = main_part(parts, _FOLDER, _BOOK)
+    book, found = WorkbookPart(), relations(parts, part)
+    read_xml(parts.pieces(part), book, part)
+    texts, styles = SharedTexts(), StylesPart()
+    for kind, listener in (("sharedStrings", texts), ("styles", styles)):
+        for each in of_kind(found, kind)[:1]:
+            read_xml(parts.pieces(each), listener, each)
+    writer = SheetWriter(pages)
+    targets = {relation.name: relation for relation in found}
+    for sheet in book.sheets:
+        if target := targets.get(sheet.relation):
+            writer.begin(sheet.name, hidden=sheet.hidden)
+            cells = CellReader(texts.texts, styles.formats, writer.row, from_1904=book.from_1904)
+            read_xml(parts.pieces(target.part), cells, target.part)
+            _read_around(parts, target, writer)
+            writer.end()
+    return pages.finish("xlsx 1", lambda: files_inside(parts, OFFICE_OPEN, pages.written))
+
+
+def _read_around(parts: Parts, sheet: Relation, writer: SheetWriter) -> None:
+    """Text boxes and comments of a sheet, below its rows."""
+    around = relations(parts, sheet.part)
+    for part in of_kind(around, "drawing"):
+        block = Block()
+        read_xml(parts.pieces(part), Story(block), part)
+        _write(block, writer)
+    for part in of_kind(around, "comments"):
+        comments = Notes("comment", "Comment:")
+        read_xml(parts.pieces(part), comments, part)
+        for block in comments.found.values():
+            _write(block, writer)
+
+
+def _write(block: Block, writer: SheetWriter) -> None:
+    text = "\n".join(block.text).strip()
+    if text:
+        writer.line(text)
+
+
+format: Format = XlsxFormat()  # noqa: A001 - the name by which formats are found
