@@ -11,7 +11,7 @@ import pytest
 import yaml
 from sqlalchemy import URL, Engine, create_engine, text
 
-from pipeline import config, config_reading, database
+from pipeline import config_reading, database
 from pipeline.config import DatabaseSettings
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.queue.store import Queue

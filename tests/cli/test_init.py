@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import URL
 
-from pipeline import config, config_reading, database
+from pipeline import config_reading, database
 from pipeline.cli import main
 from pipeline.config import DatabaseSettings
 from tests import postgres
