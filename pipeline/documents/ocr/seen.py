@@ -81,14 +81,18 @@ class Ladder:
     """What an engine module offers: its usual model, and a larger one for doubtful lines, or None."""
 
     usual: Callable[[], Engine]
-    thorough: Callable[[], Engine] | None = None
+    larger: Callable[[], Engine] | None = None
 
 
 Maker = Callable[[OcrSettings], Ladder]
 
 
-def confidence(lines: Iterable[Line]) -> float:
+def characters(lines: Iterable[Line]) -> int:
+    """How many characters the lines have together."""
+    return sum(len(line.text) for line in lines)
+
+
+def confidence(lines: Sequence[Line]) -> float:
     """Mean confidence weighted by characters, 0..1; 0 without any."""
-    weighted = [(len(line.text), line.confidence) for line in lines]
-    characters = sum(count for count, _ in weighted)
-    return sum(count * each for count, each in weighted) / characters if characters else 0.0
+    total = characters(lines)
+    return sum(len(line.text) * line.confidence for line in lines) / total if total else 0.0
