@@ -44,8 +44,9 @@ class Seeing:
         def byte(place: int) -> int:
             column, row = place % COLUMNS, place // COLUMNS
             middles = ((column + 0.5) * side, (row * _BITS + 1.5) * side)
-            bits = [grey.getpixel((int(middles[0]), int(middles[1] + bit * side))) for bit in range(_BITS)]
-            return sum(1 << bit for bit, level in enumerate(bits) if isinstance(level, int) and level < 128)
+            across, lowest = int(middles[0]), grey.height - 1
+            bits = [grey.getpixel((across, min(int(middles[1] + bit * side), lowest))) for bit in range(_BITS)]
+            return sum(1 << bit for bit, level in enumerate(bits) if isinstance(level, float | int) and level < 128)
 
         length = min(byte(0), rows * COLUMNS - 1)
         text = bytes(byte(place) for place in range(1, length + 1)).decode("utf-8", "replace")

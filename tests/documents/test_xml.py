@@ -35,13 +35,10 @@ UBL = """<?xml version="1.0"?>
 CII = """<r:CrossIndustryInvoice xmlns:r="urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100">
  <r:ExchangedDocument><ID>C-8</ID><IssueDateTime><DateTimeString format="102">20260302</DateTimeString></IssueDateTime>
  </r:ExchangedDocument></r:CrossIndustryInvoice>"""
-FERD = (
-    CII.replace("ExchangedDocument", "HeaderExchangedDocument")
-    .replace(
-        "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100", "urn:ferd:CrossIndustryDocument:invoice:1p0"
-    )
-    .replace("CrossIndustryInvoice", "CrossIndustryDocument")
+FERD = CII.replace("ExchangedDocument", "HeaderExchangedDocument").replace(
+    "CrossIndustryInvoice", "CrossIndustryDocument"
 )
+FERD = FERD.replace("urn:un:unece:uncefact:data:standard:CrossIndustryDocument:100", "urn:ferd:CrossIndustryDocument:x")
 BODY = """<FatturaElettronicaBody><DatiGenerali><DatiGeneraliDocumento><Numero>{number}</Numero><Data>2026-03-0{day}</Data>
 </DatiGeneraliDocumento></DatiGenerali><DatiBeniServizi><DettaglioLinee><NumeroLinea>1</NumeroLinea>
 <Descrizione>Sedia {number}</Descrizione><PrezzoTotale>10.00</PrezzoTotale></DettaglioLinee></DatiBeniServizi>

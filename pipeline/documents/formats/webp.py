@@ -10,5 +10,5 @@ format: Format = PictureFormat(  # noqa: A001 - the name by which formats are fo
     "image/webp",
     lambda head: head.startswith(b"RIFF") and head[8:12] == b"WEBP",
     by_pillow("WEBP"),
-    extra_bytes=8,
+    extra_bytes=7,
 )
