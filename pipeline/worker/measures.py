@@ -72,7 +72,11 @@ def measures() -> tuple[Measure, ...]:
         Measure("no_sockets", "A parser cannot talk to services of this host either.", _FILTER),
         Measure("no_processes", "A parser starts no program and no other process, so none can outlive it.", _FILTER),
         Measure("no_signals", "A parser cannot end, slow down or steer other processes.", _FILTER),
-        Measure("no_file_modes", "A parser changes no file's mode, owner or times, and makes no links.", _FILTER),
+        Measure(
+            "no_file_modes",
+            "A parser changes no file's mode, owner or times, cuts none short, and makes no links.",
+            _FILTER,
+        ),
         Measure(
             "few_system_calls", "Rarely used and often broken parts of the kernel are closed to a parser.", _FILTER
         ),

@@ -36,6 +36,22 @@ class Stage:
 Attempt = Callable[[Stage], object]
 
 
+def lay_out(outside: Path) -> None:
+    """Make the folder to do harm in. Everybody may do everything in it."""
+    outside.mkdir()
+    outside.chmod(0o777)
+    for name in ("file", "gone", "old"):
+        (outside / name).write_bytes(b"not yours")
+        (outside / name).chmod(0o666)
+    (outside / "empty").mkdir()
+
+
+def is_unharmed(outside: Path) -> bool:
+    """Whether all is as it was laid out."""
+    names = sorted(path.name for path in outside.iterdir())
+    return names == ["empty", "file", "gone", "old"] and (outside / "file").read_bytes() == b"not yours"
+
+
 def outcome(attempt: Attempt, stage: Stage) -> str:
     """`done`, or the name of the kernel's error."""
     try:
