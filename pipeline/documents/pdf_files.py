@@ -102,7 +102,7 @@ def _media_type(stream: Any) -> str:
 
 
 def _of_document(reader: PdfReader) -> Iterator[Any]:
-    catalog: Any = reader.trailer["/Root"].get_object()
+    catalog: Any = reader.root_object
     names = _resolved(catalog.get("/Names"))
     if isinstance(names, DictionaryObject):
         yield from _leaves(_resolved(names.get("/EmbeddedFiles")))

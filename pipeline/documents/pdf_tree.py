@@ -53,7 +53,7 @@ def correction(reader: PdfReader, content: bytes, count: int) -> bytes:
 
 
 def _catalog(reader: PdfReader) -> Any:
-    return reader.trailer["/Root"].get_object()
+    return reader.root_object  # found in damaged files, too
 
 
 def _written(value: DictionaryObject) -> bytes:
