@@ -239,6 +239,8 @@ def is_office_package(head: bytes, tail: bytes, name: str, kind: OfficeKind) -> 
         return (ending or OfficeKind.WORD) is kind
     if holds(tail, b"[content_types].xml"):
         return holds(tail, kind.folder)
+    if _END in tail:  # it is whole, and what looks like a package is one among other files
+        return False
     first = head.lower() if head.startswith(_LOCAL) else b""
     return kind.folder in first or (b"[content_types].xml" in first and ending is kind)
 
