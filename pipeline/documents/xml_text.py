@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import BinaryIO, Protocol
+from typing import Protocol
 from xml.parsers import expat
 
 from pipeline.documents.encodings import Decoded, decode
-from pipeline.documents.parsing import faults_are_io
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
-MAX_BYTES = 50_000_000  # it is decoded in memory; the largest invoices with attachments are far below
 MAX_DEPTH = 250
 MAX_ELEMENTS = 1_000_000
 MAX_DATA_CHARACTERS = 1000  # a longer run without a blank is a file in base64, no text
@@ -40,18 +38,6 @@ class Receiver(Protocol):
 
 class Enough(Exception):
     """The receiver knows what it wants to know."""
-
-
-def read(file: BinaryIO) -> bytes:
-    """All bytes. Raises DocumentError: too_large before reading more than MAX_BYTES, io_error."""
-    with faults_are_io():
-        size = file.seek(0, 2)
-        if size > MAX_BYTES:
-            raise DocumentError(
-                Reason.TOO_LARGE, f"XML of {size / 1e6:,.1f} MB; XML is read up to {MAX_BYTES / 1e6:,.0f} MB"
-            )
-        file.seek(0)
-        return file.read()
 
 
 def decoded(content: bytes) -> Decoded:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from pipeline.documents import einvoice_text, einvoice_xml, xml_text
+from pipeline.documents.bounded import read_text
 from pipeline.documents.formats import Attachment, Format, Inspection, Means, OpenDocument
 from pipeline.documents.markup import XML, markup_of
 from pipeline.documents.paging import check_number, pages_of
@@ -46,7 +47,7 @@ class XmlFormat:
         head, tail = read_edges(file)
         if not self.recognises(head, tail, ""):
             raise DocumentError(Reason.UNSUPPORTED, "it does not begin as XML does")
-        yield _opened(xml_text.read(file))
+        yield _opened(read_text(file, "XML"))
 
 
 @dataclass(frozen=True, slots=True)
