@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from pipeline.config import LimitSettings
+from pipeline.documents import html_text
 from pipeline.documents.decoration import MOST_HEADER_BYTES, Picture, decoration, is_image, is_shown, pixels, shown_in
 from pipeline.documents.entries import PIECE_BYTES, Entry, OpenTree, check_count, check_total, listed
-from pipeline.documents.mail_html import html_text
 from pipeline.documents.paging import pages_of
 
 MOST_BODY_BYTES = 8_000_000
@@ -72,7 +72,8 @@ def best_text(plain: str, html: str) -> str:
     """The text of a mail that has it twice: the plain one, unless it is blank or only says that there is the other."""
     if plain.strip() and (len(plain) > _STUB_CHARACTERS or not html.strip()):
         return plain
-    shown = html_text(html) if html.strip() else ""
+    read = html_text.read(html.encode("utf-8", "replace")) if html.strip() else None
+    shown = "\n".join(text for text, _ in read.pages) if read else ""
     return shown if len(shown) > 4 * len(plain) else plain or shown
 
 
