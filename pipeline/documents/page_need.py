@@ -19,6 +19,7 @@ _BY_FAR = 2.5  # times as much print as text
 _DRAWING = 1.8  # times more is asked of drawings: charts look like print
 _FEW_CHARACTERS = 30
 _STAMP_CHARACTERS = 250
+_MOST_BESIDE = 1_000  # characters beside a scan; no notice is longer
 _DRAWN = 150  # strokes; a logo has fewer, an outlined line of text as many
 _BAD = 0.08
 _UNMAPPED = 0.15
@@ -85,7 +86,9 @@ def is_doubtful(figures: Figures) -> bool:
 
     A recognition layer is believed once it is longer than a stamp.
     """
-    if figures.plain or figures.objects == 0 or figures.text_area > _FULL_OF_TEXT:
+    if figures.plain or figures.objects == 0:
+        return False
+    if figures.text_area > _FULL_OF_TEXT or figures.characters > _MOST_BESIDE:
         return False
     if figures.characters == 0:
         return figures.image_area == 0

@@ -89,5 +89,14 @@ def missing_lines(layer: str, recognised: str) -> list[str]:
 
 
 def _is_found(line: str, run: str, words: set[str]) -> bool:
+    """Whether most words of a line were recognised, and each of its numbers as it is."""
     own = _WORD.findall(line.casefold())
-    return "".join(own) in run or sum(word in words for word in own) >= _FOUND * len(own)
+    if "".join(own) in run:
+        return True
+    numbers = [number for token in line.casefold().split() if (number := _figures(token))]
+    return all(number in run for number in numbers) and sum(word in words for word in own) >= _FOUND * len(own)
+
+
+def _figures(token: str) -> str:
+    """A token that holds digits, as it stands in a run of letters and digits; empty for any other."""
+    return "".join(_WORD.findall(token)) if any(map(str.isdigit, token)) else ""
