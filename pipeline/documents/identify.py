@@ -42,7 +42,7 @@ def inspect(file: BinaryIO, name: str, formats: Sequence[Format], means: Means) 
 
 
 def _unsupported(head: bytes, tail: bytes, formats: Sequence[Format]) -> str:
-    readable = ", ".join(sorted(media_type for each in formats for media_type in each.media_types))
+    readable = ", ".join(sorted(each.name for each in formats))
     return f"the file looks like {_words(head, tail)}; doclease reads {readable}"
 
 

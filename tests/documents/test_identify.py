@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 
 import pytest
 
@@ -17,32 +16,21 @@ from tests.documents.samples.pdf import build
 FORMATS = formats.discover()
 
 
-def _zip(member: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(member, "content")
-    return file.getvalue()
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"<html><body>Session expired</body></html>", "an HTML page"),
-        (b"<?xml version='1.0'?><Invoice/>", "an XML document"),
-        (_zip("a.pdf"), "a ZIP archive"),
-        (_zip("word/document.xml"), "a Word document"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"),
-        (b"\xff\xd8\xff\xe0" + bytes(50), "a JPEG image"),
         (b"\x7fELF" + bytes(50), "a program"),
         (b"MZ\x90\x00" + bytes(50), "a Windows program"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "an old Office document"),
-        (b"From: a@b\nSubject: x\nMIME-Version: 1.0\n\nhello", "an e-mail"),
+        (b"7z\xbc\xaf\x27\x1c" + bytes(50), "a 7-Zip archive"),
+        (b"Rar!\x1a\x07\x01\x00" + bytes(50), "a RAR archive"),
         (bytes(5000), "a transfer that never finished"),
         (bytes(range(256)) * 9, "binary data"),
     ],
 )
 def test_the_refusal_says_what_the_file_looks_like(content: bytes, words: str) -> None:
-    with pytest.raises(DocumentError, match=f"looks like {words}.*application/pdf") as refusal:
+    with pytest.raises(DocumentError, match=f"looks like {words}.*reads .*pdf") as refusal:
         identify(io.BytesIO(content), "invoice.pdf", FORMATS)
     assert refusal.value.reason is Reason.UNSUPPORTED
 
