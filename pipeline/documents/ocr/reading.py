@@ -11,9 +11,7 @@ from pipeline.config import OcrSettings
 from pipeline.documents.ocr import engines, images, order, second_look, skew
 from pipeline.documents.ocr.seen import Engine, Line, Recognised, confidence
 
-# Upside-down text was read with at most 0.76, upright text with at least 0.88 on the pages that this was chosen on.
-_UPRIGHT = 0.85
-_LEAST_SKEW_DEGREES = 0.2
+_LEAST_SKEW_DEGREES = 0.2  # lines of less are read as they are, and straightening would blur them a little
 
 
 class PageReader:
@@ -30,7 +28,7 @@ class PageReader:
         engine = self._engine()
         page, scale = images.fitted(images.plain(image))
         page, fall = _level(page)
-        page, turns, lines = _upright(engine, page)
+        page, turns, lines = _upright(engine, page, self._ladder.upright_above)
         if self._ladder.larger is not None:
             lines = second_look.again(page, lines, self._below, self._larger_engine)
         lines = [_scaled(line, 1 / scale) for line in lines]
@@ -63,28 +61,31 @@ def _level(page: Image.Image) -> tuple[Image.Image, float]:
     return skew.straightened(page, fall), fall
 
 
-def _upright(engine: Engine, page: Image.Image) -> tuple[Image.Image, int, Sequence[Line]]:
+def _upright(engine: Engine, page: Image.Image, upright_above: float) -> tuple[Image.Image, int, Sequence[Line]]:
     """The page as it reads, the turns that took, and its lines. An upright page is read once.
 
-    High boxes mean a page on its side, low confidence one upside down; the turn that both name is tried, and kept if it
-    reads better.
+    High boxes mean a page on its side, low confidence one upside down; the turn that both name is tried. It is kept if
+    the page then reads as upright text does, or at least better than before.
     """
     lines = engine.recognise(page)
-    turns = _turns(lines)
+    turns = _turns(lines, upright_above)
     if not turns:
         return page, 0, lines
     other = images.turned(page, turns)
     again = engine.recognise(other)
-    return (other, turns, again) if confidence(again) > confidence(lines) else (page, 0, lines)
+    enough = min(upright_above, confidence(lines))
+    return (other, turns, again) if confidence(again) > enough else (page, 0, lines)
 
 
-def _turns(lines: Sequence[Line]) -> int:
+def _turns(lines: Sequence[Line], upright_above: float) -> int:
+    """Quarter turns clockwise that the lines ask for. Engines turn high boxes before they read them, always one way:
+    so one of the two ways that a page can lie on its side is read well."""
     long = [line for line in lines if len(line.text) >= 3]
     if not long:
         return 0
     characters = sum(len(line.text) for line in long)
     wide = sum(len(line.text) for line in long if line.width > line.height) > characters / 2
-    sure = confidence(long) > _UPRIGHT
+    sure = confidence(long) > upright_above
     if wide:
         return 0 if sure else 2
     return 3 if sure else 1

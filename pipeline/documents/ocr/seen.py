@@ -78,10 +78,14 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """What an engine module offers: its usual model, and a larger one for doubtful lines, or None."""
+    """What an engine module offers: its usual model, and a larger one for doubtful lines, or None.
+
+    `upright_above` is the confidence that upside-down text stays below, and upright text of fair quality does not.
+    """
 
     usual: Callable[[], Engine]
     larger: Callable[[], Engine] | None = None
+    upright_above: float = 0.85
 
 
 Maker = Callable[[OcrSettings], Ladder]

@@ -25,7 +25,7 @@ def measure(image: Image.Image) -> float:
     coarse = _sharpness(_ink(image, _COARSE_SIDE))
     steps = round(_RANGE_DEGREES / _COARSE_DEGREES)
     rough = max((step * _COARSE_DEGREES for step in range(-steps, steps + 1)), key=coarse)
-    if coarse(rough) < _CLEARLY * coarse(0.0) and rough != 0.0:
+    if coarse(rough) <= _CLEARLY * coarse(0.0) and rough != 0.0:
         return 0.0
     fine = _sharpness(_ink(image, _FINE_SIDE))
     return max((rough + step * _FINE_DEGREES for step in range(-3, 4)), key=fine)

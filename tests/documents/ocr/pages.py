@@ -50,3 +50,59 @@ def rendered(draw: Callable[[canvas.Canvas], None]) -> Image.Image:
 def fallen(image: Image.Image, degrees: float) -> Image.Image:
     """The image turned clockwise by some degrees, white in the corners."""
     return image.rotate(-degrees, resample=Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+
+
+TABLE = (
+    ("Article", "Quantity", "Price", "Amount"),
+    ("Copper valve", "12", "14.50", "174.00"),
+    ("Bearing, sealed", "3", "120.25", "360.75"),
+    ("Plywood sheet", "40", "9.10", "364.00"),
+    ("Engine oil", "6", "31.00", "186.00"),
+)
+LEFT = (
+    "The committee met twice in March",
+    "and heard the report of the depot",
+    "on losses during the last winter.",
+    "It found that the roof had leaked",
+    "since the repair of the gutters.",
+)
+RIGHT = (
+    "Members asked for three offers",
+    "from builders of the region and",
+    "will decide at the next meeting.",
+    "Until then the goods are stored",
+    "in the hall beside the railway.",
+)
+
+
+def table() -> Image.Image:
+    """Four columns of cells, figures flush right."""
+
+    def draw(page: canvas.Canvas) -> None:
+        page.setFont("Helvetica", 11)
+        for number, row in enumerate(TABLE):
+            page.drawString(50, 500 - 20 * number, row[0])
+            for right, cell in zip((220, 290, 370), row[1:], strict=True):
+                page.drawRightString(right, 500 - 20 * number, cell)
+
+    return rendered(draw)
+
+
+def two_columns() -> Image.Image:
+    """Running text in two columns, the lines of both at the same heights."""
+
+    def draw(page: canvas.Canvas) -> None:
+        page.setFont("Times-Roman", 11)
+        for left, column in ((40, LEFT), (230, RIGHT)):
+            for number, line in enumerate(column):
+                page.drawString(left, 500 - 16 * number, line)
+
+    return rendered(draw)
+
+
+def in_mode(image: Image.Image, mode: str) -> Image.Image:
+    """The image in another mode, deep ones with 16 bits."""
+    if mode in ("I", "I;16", "F"):
+        deep = image.convert("L").convert("I").point(lambda value: value * 257)
+        return deep if mode == "I" else deep.convert(mode)
+    return image.convert(mode)

@@ -118,7 +118,8 @@ def _joined(words: Sequence[Line]) -> Line:
 
 
 def _ladder(settings: OcrSettings) -> Ladder:
-    return Ladder(partial(Tesseract, settings.languages))
+    # Read the wrong way round, pages gave 0.24 to 0.42; upright receipts 0.83.
+    return Ladder(partial(Tesseract, settings.languages), upright_above=0.6)
 
 
 engine = _ladder
