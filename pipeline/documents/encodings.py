@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.documents.letters import plausibility
+from pipeline.documents.letters import is_known, plausibility
 
 # UTF-32 first: its little-endian mark starts with that of UTF-16.
 _MARKS = (
@@ -41,8 +41,8 @@ _NO_TEXT = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"
 # In this order: of equally good readings the first wins, so a text of umlauts alone is Western.
 _CANDIDATES = (
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "cp874",
-    "iso8859-15", "iso8859-2", "iso8859-5", "koi8-r", "koi8-u", "cp866", "cp850", "cp852", "mac_roman", "mac_cyrillic",
-    "cp932", "euc_jp", "gb18030", "cp950", "cp949",
+    "iso8859-15", "iso8859-2", "iso8859-5", "iso8859-6", "koi8-r", "koi8-u", "cp866", "cp850", "cp852", "mac_roman",
+    "mac_cyrillic", "cp932", "euc_jp", "gb18030", "cp950", "cp949",
 )  # fmt: skip
 _EBCDIC = ("cp500", "cp1140", "cp273")
 _SAMPLE_BYTES = 16_384
@@ -51,6 +51,7 @@ _FOREIGN = re.compile(rb"[\x00-\x7f]{0,24}[\x80-\xff]+[\x00-\x7f]{0,24}")
 _JAPANESE_MAIL = re.compile(rb"\x1b\$[@B].*\x1b\([BJ]", re.DOTALL)
 _TEXT_CONTROLS = "\t\n\v\f\r\x1a\x1b\x85"
 _GOOD_PER_BAD = 10  # a text in another encoding has few sequences that are valid UTF-8
+_UNDECODABLE = -10.0
 _TRUST = 0.75  # how much better than the declared encoding a guess must read, in points a letter
 
 
@@ -104,7 +105,7 @@ def known(label: str) -> str | None:
     label = label.strip().strip("\"'").lower()[:40]
     try:
         name = _ALIASES.get(label) or codecs.lookup(label).name
-        b"".decode(name)
+        "a".encode(name)
     except (LookupError, ValueError):
         return None
     return None if name in _NO_TEXT else _MEANT.get(name, name)
@@ -127,7 +128,7 @@ def _declared_or_guessed(raw: bytes, label: str | None) -> Decoded:
     best = max(_CANDIDATES, key=lambda each: scores[each])
     if label and not label.startswith("utf"):
         score = scores.get(label, _score(sample, label))
-        if score > -9 and score >= scores[best] - _TRUST:
+        if score > _UNDECODABLE and (score >= scores[best] - _TRUST or not is_known(label)):
             return Decoded(raw.decode(label, "replace"), label, "declaration")
     return Decoded(raw.decode(best, "replace"), best, "guess")
 
@@ -136,7 +137,7 @@ def _score(sample: bytes, encoding: str) -> float:
     try:
         return plausibility(sample.decode(encoding), encoding)
     except UnicodeDecodeError:
-        return -10.0 - len(sample.decode(encoding, "replace").split("\N{REPLACEMENT CHARACTER}"))
+        return _UNDECODABLE - len(sample.decode(encoding, "replace").split("\N{REPLACEMENT CHARACTER}"))
 
 
 def _sample(raw: bytes) -> bytes:

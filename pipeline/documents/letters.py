@@ -38,6 +38,8 @@ _WRITTEN = {
 _ALIKE = {
     "iso8859-15": "cp1252", "cp850": "cp1252", "mac_roman": "cp1252", "iso8859-2": "cp1250", "cp852": "cp1250",
     "iso8859-5": "cp1251", "koi8-r": "cp1251", "koi8-u": "cp1251", "cp866": "cp1251", "mac_cyrillic": "cp1251",
+    "iso8859-6": "cp1256", "iso8859-7": "cp1253", "iso8859-8": "cp1255", "iso8859-4": "cp1257", "iso8859-13": "cp1257",
+    "cp1125": "cp1251", "cp855": "cp1251", "cp437": "cp1252", "cp858": "cp1252",
     "euc_jp": "cp932", "cp949": "cp932",
 }  # fmt: skip
 _HANGUL = (
@@ -47,12 +49,14 @@ _HANGUL = (
 # Letters that another encoding has in their place more often.
 _RARER = {"cp1252": "ûýÞÐÝ", "cp1251": "ъщэфцюшж", "cp1253": "ϊϋξψ", "cp1250": "ŕĺăđţ"}
 _PRIOR = {
-    "cp1252": 0.0, "cp1250": -0.08, "cp1251": 0.0, "cp1257": -0.1, "iso8859-15": -0.1, "iso8859-2": -0.1,
+    "cp1252": 0.0, "cp1250": -0.06, "cp1251": 0.0, "cp1257": -0.1, "iso8859-15": -0.1, "iso8859-2": -0.07,
     "iso8859-5": -0.25, "koi8-u": -0.1, "koi8-r": -0.08, "cp850": -0.4, "cp852": -0.4, "mac_roman": -0.4,
-    "mac_cyrillic": -0.4, "cp874": -0.4,
+    "mac_cyrillic": -0.4, "cp874": -0.4, "cp1255": 0.0,
 }  # fmt: skip
 _RARE_ENCODING = -0.2
 _INSIDE = re.compile("[^\\W\\d_][€£§°“”„…«»®©№][^\\W\\d_]")
+_LAST = "ךםןףץς"  # letters that only end words
+_THAI_MARKS = "ัิีึืฺุู"  # of which a consonant carries one
 _COMMONEST = 12
 _JAPANESE = ("cp932", "euc_jp")
 _EASTERN = (*_JAPANESE, "gb18030", "cp950", "cp949")
@@ -72,6 +76,11 @@ def plausibility(text: str, encoding: str) -> float:
     return total / sum(signs.values()) + _PRIOR.get(encoding, _RARE_ENCODING)
 
 
+def is_known(encoding: str) -> bool:
+    """Whether anything is known of what people write in this encoding."""
+    return _ALIKE.get(encoding, encoding) in _WRITTEN or encoding == "cp949"
+
+
 @cache
 def _written(encoding: str) -> dict[str, float]:
     family = _ALIKE.get(encoding, encoding)
@@ -80,6 +89,8 @@ def _written(encoding: str) -> dict[str, float]:
     if family in ("cp1251", "cp1253", "cp1255", "cp1256"):
         ranked |= dict.fromkeys(letters.upper(), 0.5) | dict.fromkeys(letters[:_COMMONEST], 2.0)
     ranked |= dict.fromkeys("ışğİŞĞ", 1.3) if family == "cp1254" else {}
+    if family == "cp1252":
+        ranked |= {"õ": 0.8, "þ": 0.6}
     return ranked | dict.fromkeys(_RARER.get(family, ""), 0.4) | dict.fromkeys(_SIGNS, 0.9)
 
 
@@ -119,6 +130,8 @@ def _script(sign: str) -> str:
 @cache
 def _fit(first: str, second: str) -> float:
     """Points for two neighbours: a word has one script, no capital after a small letter, no sign stuck in it."""
+    if (first in _LAST and second.isalpha()) or (first in _THAI_MARKS and second in _THAI_MARKS):
+        return _MIXED
     if first == "õ" and second == "e":  # Portuguese; Hungarian has another letter in its place
         return 1.0
     scripts = _script(first), _script(second)
