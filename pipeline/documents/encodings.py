@@ -37,7 +37,7 @@ _ALIASES = {
     "x-euc-jp": "euc_jp",
     "x-mac-roman": "mac_roman",
 }
-_NO_TEXT = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
+_NO_TEXT = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"})
 # In this order: of equally good readings the first wins, so a text of umlauts alone is Western.
 _CANDIDATES = (
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1257", "cp1255", "cp1256", "cp874",
@@ -108,7 +108,7 @@ def known(label: str) -> str | None:
         "a".encode(name)
     except (LookupError, ValueError):
         return None
-    return None if name in _NO_TEXT else _MEANT.get(name, name)
+    return None if name.replace("_", "-") in _NO_TEXT else _MEANT.get(name, name)
 
 
 def _is_utf8(raw: bytes) -> bool:
