@@ -1,20 +1,18 @@
 """Streams of a PDF that inflate beyond all measure, found before any parser inflates them.
 
 Deflate packs a thousand to one only where its own output repeats itself, so a file that may hold a bomb shows it: tens
-of kilobytes of next to the same few bytes, or a stream that is packed twice. Other files are not looked at further.
+of kilobytes of next to the same few bytes, or a stream that is packed twice. Other files are not looked at further. The
+streams are found by their keyword alone: a file whose tables are broken must not get past.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 import zlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from pypdf import PdfReader
-from pypdf.generic import ArrayObject, IndirectObject, StreamObject
-
-from pipeline.documents.parsing import faults_are_corruption
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
@@ -22,13 +20,14 @@ _STEP, _WINDOW = 4_096, 256
 _FEW_VALUES = 40  # different bytes of 256; packed data has 160, packed repetition a handful
 _RUN = 12  # steps: below this, what is packed stays below some ten megabytes
 _TWICE = re.compile(rb"/Fl(?:ateDecode)?\s*/Fl")
+_STREAM = re.compile(rb"(?<!end)stream\r?\n")
+_FILTER = re.compile(rb"/(FlateDecode|Fl|ASCII85Decode|A85|ASCIIHexDecode|AHx|LZWDecode|LZW|DCTDecode|DCT|JPXDecode)\b")
+_OTHER = re.compile(rb"/(?:Subtype\s*/Image|Type\s*/EmbeddedFile)\b")
+_DICTIONARY = 2_000  # bytes before a stream in which its filters stand
+_MOST_STREAMS = 20_000
 _PIECE = 1_000_000
-_MOST_OBJECTS = 20_000
-_PART = (
-    10  # a page's instructions may be this part of what the whole may inflate to; their objects are some times larger
-)
+_PART = 10  # of the limit for one stream of instructions: as objects they are several times larger
 _MEGABYTE = 1_000_000
-_DEFLATE = ("/FlateDecode", "/Fl")
 
 
 def may_hold_a_bomb(content: bytes) -> bool:
@@ -43,56 +42,59 @@ def may_hold_a_bomb(content: bytes) -> bool:
     return False
 
 
-def check_streams(reader: PdfReader, max_inflated_megabytes: float) -> None:
-    """Raises DocumentError(bomb) for a stream that inflates to more than a tenth of the limit."""
-    most = int(max_inflated_megabytes * _MEGABYTE / _PART)
-    for stream in _streams(reader):
-        if _inflates_beyond(stream, most):
+def check_streams(content: bytes, max_inflated_megabytes: float) -> None:
+    """Raises DocumentError(bomb) when a stream inflates to more than a tenth of the limit, or all to more than that.
+
+    Images do not count: their own size bounds what is unpacked of them, and white paper packs as well as any bomb. Nor
+    do files inside, which are unpacked in pieces. What only calls itself so meets the limit of the child's memory.
+    """
+    every = int(max_inflated_megabytes * _MEGABYTE)
+    left = every
+    for packed, filters in _streams(content):
+        allowed = min(every // _PART, left)
+        left -= (used := _inflated_bytes(packed, filters, allowed))
+        if used > allowed:
             raise DocumentError(
                 Reason.BOMB,
-                f"{len(stream._data):,} bytes of drawing instructions inflate to more than {most:,},"
-                f" a tenth of limits.max_inflated_megabytes ({max_inflated_megabytes:g}); raise the key if you trust it",
+                f"its drawing instructions inflate to more than {allowed:,} bytes in one stream, or {every:,} in all;"
+                f" limits.max_inflated_megabytes is {max_inflated_megabytes:g}, raise the key if you trust it",
             )
 
 
-def _streams(reader: PdfReader) -> Iterator[Any]:
-    """Every stream but images, whose size their format bounds."""
-    places = [(number, generation) for generation, numbers in reader.xref.items() for number in numbers]
-    for number, generation in places[:_MOST_OBJECTS]:
-        found = _object(reader, IndirectObject(number, generation, reader))
-        if isinstance(found, StreamObject) and found.get("/Subtype") != "/Image":
-            yield found
+def _streams(content: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
+    """What follows each stream keyword, and the filters that its dictionary names, the outermost first."""
+    starts = [match.span() for _, match in zip(range(_MOST_STREAMS), _STREAM.finditer(content), strict=False)]
+    for index, (keyword, start) in enumerate(starts):
+        end = starts[index + 1][0] if index + 1 < len(starts) else len(content)
+        dictionary = content[max(keyword - _DICTIONARY, 0) : keyword].rpartition(b"obj")[2]
+        if not _OTHER.search(dictionary):
+            yield content[start:end], _FILTER.findall(dictionary)
 
 
-def _object(reader: PdfReader, place: IndirectObject) -> Any:
-    """The object there; None for a broken one, which the parsers will meet."""
-    try:
-        with faults_are_corruption("pypdf"):
-            return reader.get_object(place)
-    except DocumentError:
-        return None
-
-
-def _inflates_beyond(stream: Any, most: int) -> bool:
-    filters = stream.get("/Filter")
-    names = list(filters) if isinstance(filters, ArrayObject) else [filters]
-    pieces: Iterator[bytes] = iter([stream._data])
-    for name in names:
-        if name not in _DEFLATE:
-            break
-        pieces = inflated(pieces)
+def _inflated_bytes(packed: bytes, filters: list[bytes], most: int) -> int:
+    """How many bytes a stream inflates to, counted to a little above `most`."""
+    pieces: Iterable[bytes] = [packed]
     total = 0
     try:
+        for name in filters:
+            if name in (b"FlateDecode", b"Fl"):
+                pieces = inflated(pieces)
+            elif name in (b"ASCII85Decode", b"A85"):
+                pieces = [base64.a85decode(b"".join(pieces).partition(b"~>")[0].strip())]
+            elif name in (b"ASCIIHexDecode", b"AHx"):
+                pieces = [binascii.unhexlify(b"".join(b"".join(pieces).partition(b">")[0].split()))]
+            else:
+                break
         for piece in pieces:
             total += len(piece)
             if total > most:
-                return True
-    except zlib.error:
-        pass
-    return False
+                break
+    except (zlib.error, ValueError):
+        pass  # what cannot be unpacked further takes no more room
+    return total if filters else 0
 
 
-def inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Deflated data unpacked, at most a megabyte at a time. Raises zlib.error."""
     unpacker = zlib.decompressobj()
     for piece in pieces:

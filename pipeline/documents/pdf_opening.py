@@ -36,9 +36,8 @@ def both(file: BinaryIO, head: bytes, limits: LimitSettings, passwords: Sequence
     Raises DocumentError: needs_password, bomb, truncated, corrupt, unsupported or io_error.
     """
     held = _held(file)
+    _refuse_bombs(held, limits)
     second, second_failed = _by_pypdf(held, passwords)
-    if second:
-        _refuse_bombs(held, second, limits)
     try:
         fast = PdfiumReader(held, passwords)
     except DocumentError as error:
@@ -61,11 +60,10 @@ def _by_pypdf(file: BinaryIO, passwords: Sequence[str]) -> tuple[PypdfReader | N
         return None, error
 
 
-def _refuse_bombs(file: BinaryIO, second: PypdfReader, limits: LimitSettings) -> None:
+def _refuse_bombs(file: BinaryIO, limits: LimitSettings) -> None:
     """Encryption hides a bomb, and in a large file nobody looks for one: there the child's memory is the limit."""
     if isinstance(file, io.BytesIO) and may_hold_a_bomb(file.getvalue()):
-        with faults_are_corruption("pypdf"):
-            check_streams(second.reader, limits.max_inflated_megabytes)
+        check_streams(file.getvalue(), limits.max_inflated_megabytes)
 
 
 def _counted(file: BinaryIO, fast: PdfiumReader, second: PypdfReader, max_pages: int) -> PdfiumReader:

@@ -24,7 +24,7 @@ WORDS = "Carriage of eleven pallets to Antwerp"
 STAMPS = {
     "bates": ["ACME-0004711"],
     "scanner": ["Scanned with PaperCatcher", "2026-03-01 12:00"],
-    "signature": ["Digitally signed by Mara Quist", "Date: 2026.03.14 10:11:12", "Reason: I approve this document"],
+    "signature": ["Digitally signed by Mara Quist", "Date: 2026.03.14 10:11:12", "Reason: approved as it stands"],
     "notice": [*PROSE, "Case 1:26-cv-00417 Document 87-3"],
 }
 
