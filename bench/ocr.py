@@ -1,4 +1,4 @@
-"""How well each engine reads, and what it costs: `PYTHONPATH=. python bench/ocr.py CORPUS [--engine NAME[:BELOW]]…`
+"""How well each engine reads, and what it costs: `python -m bench.ocr CORPUS [--engine NAME[:BELOW]]…`
 
 Character error rate (CER): the Levenshtein distance between what was read and the true text, divided by the length of
 the true text (S. V. Rice, Measuring the Accuracy of Page-Reading Systems, UNLV 1996, calls 1 - CER the accuracy).
@@ -7,8 +7,8 @@ the true text has none. Order counts: the true text of receipts is in the order 
 for most but not for all, so a row read otherwise shows as errors. Word F1 beside it knows no order.
 
 CORPUS has a MANIFEST.csv with the columns path and expected; files under scans/ that have a .txt are read. Pages drawn
-here (ocr_pages.py) are a set of their own: `made` clean, `scanned` askew and noisy. `BELOW` is ocr.second_look_below,
-0 for the usual model alone. Each engine runs in a process of its own, one after the other.
+by bench/ocr_pages.py are a set of their own: `made` clean, `scanned` askew and noisy. `BELOW` is
+ocr.second_look_below, 0 for the usual model alone. Each engine runs in a process of its own, one after the other.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from functools import partial
 from pathlib import Path
 
 import pypdfium2 as pdfium
-from ocr_pages import pages, scanned
 from PIL import Image, ImageOps, ImageSequence
 
+from bench.ocr_pages import pages, scanned
 from pipeline.config import OcrSettings
 from pipeline.documents.ocr import Reader, Recognised, reader
 

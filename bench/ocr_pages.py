@@ -1,4 +1,4 @@
-"""Pages with known text for ocr.py: drawn with seeded words, rendered at 200 dpi, clean and as an old scanner sees them."""
+"""Pages with known text for bench/ocr.py: seeded words, rendered at 200 dpi, clean and as an old scanner sees them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen import canvas
 
 DPI = 200
-_WORDS = tuple(
-    """
-    the of and to in that for on with as by at from or this which shall be is are not any other under such
-    notice party agreement services supplier customer payment invoice delivery warehouse freight insurance
-    liability damages interest account quarterly balance reference consignment pallet engine bearing valve
-    copper aluminium plywood coffee paper printer licence maintenance schedule jurisdiction termination renewal
-    confidential obligation warranty breach reasonable written consent assigned thereof business days month year
-    thirty ninety Bristol Antwerp Hamburg Lyon Geneva Martin Keller Okafor Lindqvist Moreau Hughes Limited GmbH
-    """.split()
+_WORDS = (
+    "the of and to in that for on with as by at from or this which shall be is are not any other under such "
+    "notice party agreement services supplier customer payment invoice delivery warehouse freight insurance "
+    "liability damages interest account quarterly balance reference consignment pallet engine bearing valve "
+    "copper aluminium plywood coffee paper printer licence maintenance schedule jurisdiction termination renewal "
+    "confidential obligation warranty breach reasonable written consent assigned thereof business days month year "
+    "thirty ninety Bristol Antwerp Hamburg Lyon Geneva Martin Keller Okafor Lindqvist Moreau Hughes Limited GmbH "
 )
 _FONTS = ("Helvetica", "Times-Roman", "Courier", "Helvetica-Bold")
 
@@ -46,6 +44,10 @@ def scanned(image: Image.Image, chance: random.Random) -> Image.Image:
     buffer = io.BytesIO()
     ImageChops.add(soft, noise, 1, -128).save(buffer, "JPEG", quality=60)
     return Image.open(io.BytesIO(buffer.getvalue()))
+
+
+def _word(chance: random.Random) -> str:
+    return chance.choice(_WORDS.split())
 
 
 class _Sheet:
@@ -80,7 +82,7 @@ def _paragraph(sheet: _Sheet, chance: random.Random, box: tuple[float, float, fl
     left, bottom, width, top = box
     line = ""
     while top > bottom:
-        word = chance.choice(_WORDS) if chance.random() < 0.93 else f"{chance.uniform(1, 9_999):,.2f}"
+        word = _word(chance) if chance.random() < 0.93 else f"{chance.uniform(1, 9_999):,.2f}"
         if sheet.fits(f"{line} {word}".strip(), width, size):
             line = f"{line} {word}".strip()
             continue
@@ -100,16 +102,16 @@ def _columns(sheet: _Sheet, chance: random.Random) -> None:
 
 
 def _invoice(sheet: _Sheet, chance: random.Random) -> None:
-    sheet.write(60, 790, f"{chance.choice(_WORDS).title()} {chance.choice(_WORDS)} Limited", size=16)
+    sheet.write(60, 790, f"{_word(chance).title()} {_word(chance)} Limited", size=16)
     for number, label in enumerate(("Invoice number", "Invoice date", "Customer", "Terms")):
         sheet.write(60, 750 - 16 * number, label)
-        sheet.write(200, 750 - 16 * number, f"{chance.choice(_WORDS)}-{chance.randint(1000, 99999)}")
+        sheet.write(200, 750 - 16 * number, f"{_word(chance)}-{chance.randint(1000, 99999)}")
     for left, label in ((60, "Item"), (300, "Quantity"), (390, "Price"), (480, "Amount")):
         sheet.write(left, 650, label)
     for number in range(14):
         height = 630 - 18 * number
         quantity, price = chance.randint(1, 40), chance.uniform(1, 900)
-        sheet.write(60, height, " ".join(chance.choice(_WORDS) for _ in range(3)))
+        sheet.write(60, height, " ".join(_word(chance) for _ in range(3)))
         sheet.write(300, height, str(quantity))
         sheet.write(390, height, f"{price:,.2f}")
         sheet.write(480, height, f"{quantity * price:,.2f}")

@@ -14,8 +14,10 @@ def plain(image: Image.Image) -> Image.Image:
     if image.mode.startswith(_DEEP):
         return _shallow(image)
     if image.has_transparency_data:
-        layer = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
+        layer = image if image.mode == "RGBA" else image.convert("RGBA")
+        sheet = Image.new("RGB", layer.size, "white")
+        sheet.paste(layer, mask=layer.getchannel("A"))
+        return sheet
     if image.mode in ("1", "L", "LA", "La"):
         return image.convert("L")
     return image.convert("RGB")

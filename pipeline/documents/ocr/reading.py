@@ -15,9 +15,13 @@ _LEAST_SKEW_DEGREES = 0.2  # lines of less are read as they are, and straighteni
 
 
 class PageReader:
-    """Reads images with the engine that the settings name; each of its models is loaded when it is needed first."""
+    """Reads images with the engine that the settings name; each of its models is loaded when it is needed first.
+
+    `dpi` is the resolution at which pages should be rendered for it.
+    """
 
     def __init__(self, settings: OcrSettings) -> None:
+        self.dpi = settings.dpi
         self._below = settings.second_look_below
         self._ladder = engines.find(settings.engine)(settings)
         self._usual: Engine | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
-
-from PIL import Image
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pipeline.config import OcrSettings
+
+if TYPE_CHECKING:  # formats name these types also in processes that never see an image
+    from PIL import Image
 
 
 @dataclass(frozen=True, slots=True)
