@@ -38,7 +38,8 @@ OF_THE_SYSTEM = (
     "/dev/zero",
 )
 IN_A_PREFIX = ("lib", "lib64", "share", "pyvenv.cfg")
-FOLDERS_OF_PACKAGES = frozenset({"site-packages", "dist-packages"})
+# Of packages, and of the standard library: they hold modules and nothing else.
+FOLDERS_OF_MODULES = frozenset({"site-packages", "dist-packages", "lib-dynload", Path(os.__file__).parent.name})
 MODULE_SUFFIXES = (".py", ".pyc", ".so")
 
 
@@ -59,7 +60,7 @@ def _modules(entries: Iterable[str], known: Sequence[Path]) -> Iterator[Path]:
         path = Path(entry or ".").absolute()
         if any(path.is_relative_to(each) for each in known):
             continue
-        if path.name in FOLDERS_OF_PACKAGES or not path.is_dir():
+        if path.name in FOLDERS_OF_MODULES or not path.is_dir():
             yield path  # what is no folder is an archive of modules
         else:
             yield from _modules_in(path)
