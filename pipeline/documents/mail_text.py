@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +16,9 @@ from pipeline.documents.entries import PIECE_BYTES, Entry, OpenTree, check_count
 from pipeline.documents.paging import pages_of
 
 MOST_BODY_BYTES = 8_000_000
+MOST_HTML_CHARACTERS = 2_000_000  # without the images that some mails carry in it; a long newsletter has 200,000
 _STUB_CHARACTERS = 250  # "this mail is HTML, please use another program"
+_INLINE_DATA = re.compile(r"data:[\w/+.-]{1,100};base64,[A-Za-z0-9+/=\s]*")
 _ASIDE = {
     "application/pkcs7-signature": "signature",
     "application/x-pkcs7-signature": "signature",
@@ -65,14 +68,18 @@ def open_mail(mail: Mail, enclosed: Sequence[Enclosed], limits: LimitSettings, e
     check_total(len(enclosed), limits)
     entries = judged(enclosed, mail.html)
     check_count(entries, limits)
-    return OpenTree(tuple(pages_of(_text(mail, entries))), entries, engine, mail.note)
+    notes = [mail.note] if mail.note else []
+    if len(mail.html) > MOST_HTML_CHARACTERS and len(_INLINE_DATA.sub("", mail.html)) > MOST_HTML_CHARACTERS:
+        notes.append(f"of its HTML only the first {MOST_HTML_CHARACTERS:,} characters are read")
+    return OpenTree(tuple(pages_of(_text(mail, entries))), entries, engine, "; ".join(notes))
 
 
 def best_text(plain: str, html: str) -> str:
     """The text of a mail that has it twice: the plain one, unless it is blank or only says that there is the other."""
     if plain.strip() and (len(plain) > _STUB_CHARACTERS or not html.strip()):
         return plain
-    read = html_text.read(html.encode("utf-8", "replace")) if html.strip() else None
+    markup = _INLINE_DATA.sub("", html)[:MOST_HTML_CHARACTERS]
+    read = html_text.read(markup.encode("utf-8", "replace")) if markup.strip() else None
     shown = "\n".join(text for text, _ in read.pages) if read else ""
     return shown if len(shown) > 4 * len(plain) else plain or shown
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.documents.formats import discover
+from pipeline.documents.formats import Means, discover
 from pipeline.documents.formats.eml import format as eml
 from pipeline.documents.identify import identify
 from pipeline.errors import DocumentError
@@ -104,6 +104,16 @@ def test_html_alone_is_read_as_it_is_seen() -> None:
     )
     lines = _text(_raw('text/html; charset="utf-8"', html)).split("\n")
     assert lines[-2:] == ["Chairs  1 234\u20ac", "Bye"]
+
+
+def test_images_inside_of_html_take_no_room_from_its_text_and_too_much_html_is_told() -> None:
+    image = f'<img src="data:image/png;base64,{"A" * 3_000_000}">'
+    content = _raw("text/html", f"<p>before{image}<p>after")
+    assert _text(content).endswith("before\nafter")
+    with eml.open(io.BytesIO(content), Means()) as document:
+        assert document.read_page(1).note == ""
+    with eml.open(io.BytesIO(_raw("text/html", "<p>words\n" * 300_000)), Means()) as document:
+        assert "only the first 2,000,000 characters" in document.read_page(1).note
 
 
 def test_a_plain_text_that_only_points_at_the_html_is_not_the_text() -> None:
