@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 _BAD = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\U000f0000-\U0010ffff]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_TOKEN = re.compile(r"\S{4,}")
+_DIGIT = re.compile(r"\d")
 _AROUND = ".,;:()[]{}'\"!?-–—%€$£/’‘“”„«»*•<>|_="
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}")
 _VOWELS = frozenset("aeiouyäöüéèêàâáíìóòúùïîëôûœæåøãõýąęıěůőűăā")
 _PLAIN_LENGTH = 6_000  # characters that tell whether a page reads well at once
 _FEW_WORDS, _FEW_TOKENS, _FEW_LETTERS = 40, 8, 150
 _SAMPLED_TOKENS = 400
-_MOSTLY_FIGURES = 0.3
+_LONG = 4  # letters; shorter ones are spoken as letters, too
 _MOST = 0.6  # of a page in one script, for its letters to tell
 _FIRST_BEYOND_LATIN = "\u0250"
 _VIETNAMESE = range(0x1E00, 0x1F00)  # Latin letters beyond, with one mark or two
@@ -83,10 +83,12 @@ def reads_well(text: str) -> bool:
 
 
 def legibility(text: str) -> Legibility:
-    """Measure a text of any length, by words from all over it."""
-    words = _WORD.findall(text.lower())
+    """Measure a text of any length, by words from all over it. What holds a digit is a code or an amount: no word."""
+    tokens = [token for token in text.split() if not _DIGIT.search(token)]
+    words = _WORD.findall(" ".join(tokens).lower())
     common = sum(word in _COMMON for word in words) / len(words) if len(words) >= _FEW_WORDS else None
-    return Legibility(_wordiness(_spread(_TOKEN.findall(text))), common, _likeness(words))
+    long = [token for token in tokens if len(token) >= _LONG]
+    return Legibility(_wordiness(_spread(long)), common, _likeness(words))
 
 
 def _spread(tokens: Sequence[str]) -> Sequence[str]:
@@ -94,7 +96,7 @@ def _spread(tokens: Sequence[str]) -> Sequence[str]:
 
 
 def _wordiness(tokens: Sequence[str]) -> float | None:
-    words = [core for token in tokens if (core := token.strip(_AROUND)) and not _is_figure(core)]
+    words = [core for token in tokens if (core := token.strip(_AROUND))]
     latin = [word for word in words if _is_latin(word)]
     if len(latin) < max(_FEW_TOKENS, _MOST * len(words)):
         return None
@@ -103,10 +105,6 @@ def _wordiness(tokens: Sequence[str]) -> float | None:
 
 def _is_latin(word: str) -> bool:
     return all(sign < _FIRST_BEYOND_LATIN or ord(sign) in _VIETNAMESE or "\u2000" <= sign < "\u2100" for sign in word)
-
-
-def _is_figure(word: str) -> bool:
-    return sum(map(str.isdigit, word)) >= _MOSTLY_FIGURES * len(word)
 
 
 def _is_speakable(word: str) -> bool:
