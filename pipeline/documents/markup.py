@@ -19,6 +19,7 @@ _TAG = re.compile(
 )
 _ASKING = re.compile(r"""type\s*=\s*["']?password|<form\b|http-equiv\s*=\s*["']?refresh""", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_NEVER_FIRST = frozenset(bytes([byte]) for byte in range(0x21, 0x7F) if byte != ord("<"))  # the same in all encodings
 _LEAST_WORDS = 60  # a login or error page saved under another name has fewer within its first and last 4 KiB
 
 
@@ -26,10 +27,16 @@ def markup_of(head: bytes, tail: bytes) -> str | None:
     """`html` or `xml` by the first and last bytes, None for everything else. Never raises."""
     if b"<" not in head:
         return None
-    text = decode(head).text
+    if tail.rstrip(b"\0 \r\n\t").lower().endswith(b"</html>"):
+        return HTML
+    # Looked at before it is decoded: to guess the encoding of a binary file costs a hundred times as much.
+    return None if head.lstrip()[:1] in _NEVER_FIRST else _by_beginning(decode(head).text, tail)
+
+
+def _by_beginning(text: str, tail: bytes) -> str | None:
     begin = _PROLOGUE.match(text)
     start = begin.end() if begin else 0
-    if _HTML.match(text, start) or tail.rstrip(b"\0 \r\n\t").lower().endswith(b"</html>"):
+    if _HTML.match(text, start):
         return HTML
     declared = text[:200].lstrip("\ufeff \t\r\n").startswith("<?xml")
     if declared or text.startswith("<!DOCTYPE", start):
