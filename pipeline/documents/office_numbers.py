@@ -106,7 +106,7 @@ def shown_number(raw: str, format_: NumberFormat, *, computed: bool = False, fro
 
 
 def _shown_number(value: Decimal, format_: NumberFormat, computed: bool) -> str:
-    exact = Context(prec=_DIGITS + 2).plus(value) if value == value.to_integral_value() else _rounded(value)
+    exact = value if value == value.to_integral_value() else Context(prec=_DIGITS).plus(value)
     if format_.percent:
         exact *= 100
     if format_.decimals is not None:
@@ -119,10 +119,6 @@ def _shown_number(value: Decimal, format_: NumberFormat, computed: bool) -> str:
     return "".join(
         (f"{format_.before} " if format_.before else "", text, "%" * format_.percent, f" {format_.after}".rstrip())
     )
-
-
-def _rounded(value: Decimal) -> Decimal:
-    return Context(prec=_DIGITS).plus(value)
 
 
 def _plain(value: Decimal, *, keep_zeros: bool = False) -> str:

@@ -64,7 +64,7 @@ class Story:
         self._choices: list[int] = []
         self._skip = 0
         self._skip_root = ""
-        self._hearing = self._hidden = self._in_properties = False
+        self._hearing = self._hidden = self._in_properties = self._continues = False
         self._heard = self._held = 0
         self._section_page = 0
         self._starts = self._starters()
@@ -231,14 +231,16 @@ class Story:
 
     def _start_section(self, _: Attributes) -> None:
         """A section's properties stand at its end, but say how it began."""
+        self._continues = False
 
     def _on_section_type(self, attributes: Attributes) -> None:
-        if self._pages and self._section_page and attribute(attributes, "val") == "continuous":
-            self._pages.join(self._section_page)
+        self._continues = attribute(attributes, "val") == "continuous"
 
     def _end_section(self) -> None:
-        if self._pages and self._paragraphs and len(self._targets) == 1:
+        if self._pages and len(self._targets) == 1:
             self._end_page()
+            if self._continues:
+                self._pages.join(self._section_page)
             self._section_page = self._pages.count
 
     def _start_row(self, _: Attributes) -> None:

@@ -20,7 +20,7 @@ from pipeline.reasons import Reason
 PAGE_LINES = 200
 PAGE_CHARACTERS = 100_000
 GAP = "  "
-_WIDEST_COLUMN = 48  # characters; a longer cell pushes the rest of its row only
+WIDEST_COLUMN = 48  # characters; a longer cell pushes the rest of its row only
 _PADDING_SHARE = 6  # padding may be this many times what it sets apart
 _PADDING_FREE = 20_000
 _MAX_NOTED = 300
@@ -87,11 +87,16 @@ def _widths(rows: Sequence[Sequence[Block]]) -> list[int]:
             longest = max(map(len, row[column].layout))
             content += sum(map(len, row[column].layout))
             if column != filled[-1]:  # nothing stands beside the last cell, which may be a title across the sheet
-                widths[column] = max(widths[column], min(longest, _WIDEST_COLUMN))
+                widths[column] = max(widths[column], min(longest, WIDEST_COLUMN))
             widths[column] = widths[column] or 1
         lines += max((len(cell.layout) for cell in row), default=0)
     padded = lines * (sum(widths) + len(GAP) * len(widths))
-    return widths if padded <= _PADDING_SHARE * content + _PADDING_FREE else [0] * len(widths)
+    return widths if is_in_proportion(padded, content) else [0] * len(widths)
+
+
+def is_in_proportion(padded: int, content: int) -> bool:
+    """Whether so many characters may be spent on setting apart so much content."""
+    return padded <= _PADDING_SHARE * content + _PADDING_FREE
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -170,6 +175,9 @@ class PageBuilder:
         """The page ends here; notes that wait for its end come first. An empty page is none, unless it is to count."""
         if self.empty and not even_empty:
             return
+        while self._text and not self._text[-1].strip():
+            self._text.pop()
+            self._layout.pop()
         waiting, self.pending = self.pending, []
         for block in waiting:
             self._text.extend(block.text)

@@ -89,9 +89,9 @@ class Lists:
     def label(self) -> str:
         """The label of the paragraph that begins; empty when it has none."""
         if self._open:
-            current, self._open[-1].fresh = self._open[-1], False
-            fresh, level = current.fresh, len(self._open) - 1
-            return self._count(current.style, level) if fresh else ""
+            current = self._open[-1]
+            fresh, current.fresh = current.fresh, False
+            return self._count(current.style, len(self._open) - 1) if fresh else ""
         if self._heading is None:
             return ""
         level, self._heading = self._heading, None

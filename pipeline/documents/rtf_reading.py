@@ -25,6 +25,8 @@ from pipeline.reasons import Reason
 MAX_DEPTH = 2_000
 _ROWS_AT_ONCE = 200
 _TAB_LAYOUT = "    "
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_TOKEN = re.compile(rb"[^\\{}]*")
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z'])|([{}])|([^\\{}\r\n\x00]+)|[\r\n\x00]+|(.)",
     re.S,
@@ -72,6 +74,7 @@ class RtfReading:
         self._in_table = False
         self._fallback = 0
         self._section_page = 0
+        self._continues = False
         self._words = self._handlers()
 
     def _handlers(self) -> dict[str, Callable[[int | None], None]]:
@@ -112,6 +115,8 @@ class RtfReading:
             if match is None:
                 break
             at = match.end() + self._on_token(match)
+            if self._groups[-1].skip and (passed := _NO_TOKEN.match(raw, at)):
+                at = passed.end()  # pictures are megabytes of digits
         self._flush()
         while self._aside:
             self._end_aside("box")
@@ -120,6 +125,8 @@ class RtfReading:
         self._write_table()
         if len(self._groups) > 1:
             self._pages.note = "the end of the file is missing"
+        self._groups = [_Group()]
+        self._end_section()
 
     def _on_token(self, match: re.Match[bytes]) -> int:
         """How many bytes after the token are raw and to be passed over."""
@@ -239,7 +246,7 @@ class RtfReading:
         """The paragraph at hand, with characters above U+FFFF put together."""
         text = "".join(self._runs)
         self._runs.clear()
-        if any("\ud800" <= sign <= "\udfff" for sign in text):
+        if not text.isascii() and _SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return text.replace("\u00ad", "")
 
@@ -264,12 +271,15 @@ class RtfReading:
         self._pages.end_page()
 
     def _end_section(self) -> None:
+        """A section says at its beginning whether it continues the page; its text comes after that."""
         self._end_page()
+        if self._continues:
+            self._pages.join(self._section_page)
+        self._continues = False
         self._section_page = self._pages.count
 
     def _continue_section(self) -> None:
-        if self._section_page:
-            self._pages.join(self._section_page)
+        self._continues = True
 
     def _end_cell(self) -> None:
         if self._aside:
@@ -302,6 +312,8 @@ class RtfReading:
     def _write_table(self) -> None:
         if self._table.row:
             self._table.rows.append(self._table.row)
+        if not self._table.rows:
+            return
         rows, self._table = self._table.rows, _Table(cell=self._table.cell if self._in_table else Block())
         for text, layout in grid(rows):
             self._pages.line(text, layout)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from pipeline.documents.office_text import Block, PageBuilder, grid
+from pipeline.documents.office_text import GAP, WIDEST_COLUMN, Block, PageBuilder, grid, is_in_proportion
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
@@ -61,8 +61,7 @@ class SheetWriter:
         if not self._rows:
             self._pages.note = self._name
             return
-        columns = sorted({column for _, cells in self._rows for column in cells})
-        lines = grid([_blocks(cells, columns) for _, cells in self._rows])
+        lines = list(_lines([cells for _, cells in self._rows]))
         first, pages = self._rows[0][0], self._pages.count
         for (number, _), (text, layout) in zip(self._rows, lines, strict=True):
             self._pages.line(text, layout)  # may begin a new page, and the note is still that of the old one
@@ -72,10 +71,43 @@ class SheetWriter:
         self._rows, self._cells, self._characters = [], 0, 0
 
 
-def _blocks(cells: Mapping[int, str], columns: list[int]) -> list[Block]:
-    """A row's cells up to its last one; columns that are empty on the whole page are left out."""
-    last = max(cells)
-    return [_block(cells.get(column, "")) for column in columns if column <= last]
+def _lines(rows: Sequence[Mapping[int, str]]) -> Iterator[tuple[str, str]]:
+    """Text and layout of each row; columns that are empty on the whole page are left out."""
+    if any("\n" in value for cells in rows for value in cells.values()):
+        columns = sorted({column for cells in rows for column in cells})
+        yield from grid([[_block(cells.get(column, "")) for column in columns] for cells in rows])
+        return
+    widths = _widths(rows)
+    for cells in rows:
+        text = GAP.join(cells[column] for column in sorted(cells))
+        yield text, _aligned(cells, widths) if widths else text
+
+
+def _widths(rows: Sequence[Mapping[int, str]]) -> dict[int, int]:
+    """Characters of each column, in order; nothing where padding would be out of proportion."""
+    widths: dict[int, int] = {}
+    content = 0
+    for cells in rows:
+        last = max(cells)
+        for column, value in cells.items():
+            content += len(value)
+            # Nothing stands beside the last cell, which may be a title across the sheet.
+            room = 1 if column == last else min(len(value), WIDEST_COLUMN)
+            widths[column] = max(widths.get(column, 1), room)
+    padded = len(rows) * (sum(widths.values()) + len(GAP) * len(widths))
+    return dict(sorted(widths.items())) if is_in_proportion(padded, content) else {}
+
+
+def _aligned(cells: Mapping[int, str], widths: Mapping[int, int]) -> str:
+    """A row's cells below those of other rows; an overlong cell pushes those after it."""
+    line, at, last = "", 0, max(cells)
+    for column, width in widths.items():
+        if column in cells:
+            line = f"{line.ljust(at)}{cells[column]}{GAP}" if len(line) <= at else f"{line}{cells[column]}{GAP}"
+        if column == last:
+            break
+        at += width + len(GAP)
+    return line.rstrip()
 
 
 def _block(value: str) -> Block:

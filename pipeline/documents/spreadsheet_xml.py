@@ -52,9 +52,13 @@ class WorkbookPart:
 
 
 class SharedTexts:
-    """Listens to the shared texts; phonetic readings are left out. Raises DocumentError(bomb) for too many."""
+    """Listens to the shared texts, or to the comments of a sheet; phonetic readings are left out.
 
-    def __init__(self) -> None:
+    `item` is the tag of each. Raises DocumentError(bomb) for too many.
+    """
+
+    def __init__(self, item: str = "si") -> None:
+        self._item = item
         self.texts: list[str] = []
         self._pieces: list[str] = []
         self._hearing = self._phonetic = False
@@ -62,7 +66,7 @@ class SharedTexts:
 
     def start(self, tag: str, attributes: Attributes) -> None:
         """An element begins."""
-        if tag == "si":
+        if tag == self._item:
             self._pieces = []
         elif tag == "rPh":
             self._phonetic = True
@@ -75,7 +79,7 @@ class SharedTexts:
             self._hearing = False
         elif tag == "rPh":
             self._phonetic = False
-        elif tag == "si":
+        elif tag == self._item:
             self.texts.append(unescaped("".join(self._pieces)))
             self._count(_BYTES_A_TEXT)
 
@@ -83,7 +87,7 @@ class SharedTexts:
         self._bytes += size
         if self._bytes > MAX_SHARED_BYTES:
             most = MAX_SHARED_BYTES // 1_000_000
-            raise DocumentError(Reason.BOMB, f"its shared texts take more than {most} MB in memory")
+            raise DocumentError(Reason.BOMB, f"its texts take more than {most} MB in memory")
 
     def text(self, data: str) -> None:
         """Characters."""

@@ -20,6 +20,7 @@ from pipeline.documents.sheets import MAX_COLUMNS, SheetWriter
 _MEDIA_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _MAX_ROW = 10_000_000
 _MAX_SAME_ROWS = 1_000  # rows that only repeat the one before are filling, and a number in the file
+_MAX_REPEATED_CELLS = 1_000_000  # in a document; after that, what repeats is written once
 _DIGITS_ALONE = re.compile(r"[\d./\-\s:]*")
 _EXPONENT = re.compile(r"\dE[+-]?\d", re.I)
 
@@ -66,6 +67,7 @@ class _Sheets(Story):
         self._cells: dict[int, str] = {}
         self._value: Attributes = {}
         self._hidden: set[str] = set()
+        self._repeats_left = _MAX_REPEATED_CELLS
         self._last_style = ""
 
     def start(self, tag: str, attributes: Attributes) -> None:
@@ -114,7 +116,7 @@ class _Sheets(Story):
         if self._depth != 1:
             super().end_row()
             return
-        for offset in range(min(self._rows_same, _MAX_SAME_ROWS) if self._cells else 0):
+        for offset in range(self._allowed(min(self._rows_same, _MAX_SAME_ROWS), len(self._cells))):
             self._writer.row(self._row + 1 + offset, self._cells)
         self._row = min(self._row + self._rows_same, _MAX_ROW)
 
@@ -136,10 +138,19 @@ class _Sheets(Story):
         shown = "\n".join(cell.text).strip() if isinstance(cell, Block) else ""
         shown = _shown(shown, self._value)
         if shown:
-            for column in range(self._column, min(self._column + self._cells_same, MAX_COLUMNS)):
-                self._cells[column] = shown
+            for column in range(self._column, self._column + self._allowed(self._cells_same, 1)):
+                if column < MAX_COLUMNS:
+                    self._cells[column] = shown
         self._column = min(self._column + self._cells_same, MAX_COLUMNS)
         self._let_go()
+
+    def _allowed(self, repeated: int, cells: int) -> int:
+        """How often something of so many cells is written; a few bytes can stand for millions of them."""
+        cost = (repeated - 1) * cells
+        if cost > self._repeats_left:
+            return 1
+        self._repeats_left -= cost
+        return repeated if cells else 0
 
 
 def _shown(text: str, value: Attributes) -> str:

@@ -10,7 +10,7 @@ from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_files import OFFICE_OPEN, files_inside
 from pipeline.documents.office_locks import unlocked
 from pipeline.documents.office_relations import Relation, main_part, of_kind, relations
-from pipeline.documents.office_story import Notes, Story
+from pipeline.documents.office_story import Story
 from pipeline.documents.office_text import Block, OpenPages, PageBuilder
 from pipeline.documents.office_xml import read_xml
 from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
@@ -76,18 +76,13 @@ def _read_around(parts: Parts, sheet: Relation, writer: SheetWriter) -> None:
     for part in of_kind(around, "drawing"):
         block = Block()
         read_xml(parts.pieces(part), Story(block), part)
-        _write(block, writer)
+        if shown := "\n".join(block.text).strip():
+            writer.line(shown)
     for part in of_kind(around, "comments"):
-        comments = Notes("comment", "Comment:")
+        comments = SharedTexts("comment")
         read_xml(parts.pieces(part), comments, part)
-        for block in comments.found.values():
-            _write(block, writer)
-
-
-def _write(block: Block, writer: SheetWriter) -> None:
-    text = "\n".join(block.text).strip()
-    if text:
-        writer.line(text)
+        for text in comments.texts:
+            writer.line(f"Comment:\n{text.strip()}")
 
 
 format: Format = XlsxFormat()  # noqa: A001 - the name by which formats are found

@@ -9,7 +9,7 @@ from tests.documents.packing import packed
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
+TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
@@ -39,7 +39,7 @@ def document(
     found = {f"r{number}": (kind, name) for number, (name, kind) in enumerate((kinds or {}).items())}
     return packed(
         {
-            "[Content_Types].xml": _TYPES,
+            "[Content_Types].xml": TYPES,
             "_rels/.rels": relations({"r1": ("officeDocument", "word/document.xml")}),
             "word/document.xml": body(content),
             "word/_rels/document.xml.rels": relations(found),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from tests.documents.packing import packed
-from tests.documents.samples.docx import R, relations
+from tests.documents.samples.docx import TYPES, R, relations
 
 A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 P = "http://schemas.openxmlformats.org/presentationml/2006/main"
@@ -31,7 +31,7 @@ def presentation(slides: Sequence[str], parts: Mapping[str, str | bytes] | None 
     deck = f'<p:presentation xmlns:p="{P}" xmlns:r="{R}"><p:sldIdLst>{order}</p:sldIdLst></p:presentation>'
     return packed(
         {
-            "[Content_Types].xml": "<Types/>",
+            "[Content_Types].xml": TYPES,
             "_rels/.rels": relations({"r1": ("officeDocument", "ppt/presentation.xml")}),
             "ppt/presentation.xml": deck,
             "ppt/_rels/presentation.xml.rels": relations(targets),

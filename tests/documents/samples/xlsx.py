@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from tests.documents.packing import packed
-from tests.documents.samples.docx import R, relations
+from tests.documents.samples.docx import TYPES, R, relations
 
 S = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
@@ -36,7 +36,7 @@ def workbook(
     texts = "".join(f"<si><t>{escape(text)}</t></si>" for text in shared)
     return packed(
         {
-            "[Content_Types].xml": "<Types/>",
+            "[Content_Types].xml": TYPES,
             "_rels/.rels": relations({"r1": ("officeDocument", "xl/workbook.xml")}),
             "xl/workbook.xml": part("workbook", f"{properties}<sheets>{listed}</sheets>"),
             "xl/_rels/workbook.xml.rels": relations(targets),
