@@ -129,7 +129,8 @@ def _no_language(language: Legibility) -> str:
         return "no words"
     if likeness is None:
         return ""
-    if likeness < (0.68 if wordiness is None else 0.72) and common < 0.08:
+    sounds = wordiness is None or wordiness > 0.95  # or cannot be said; ciphers hardly ever sound that well
+    if likeness < (0.68 if sounds else 0.72) and common < 0.08:
         return "letters of no language"
     if likeness < 0.8 and wordiness is not None and wordiness < 0.8 and common < 0.04:
         return "letters of no language"

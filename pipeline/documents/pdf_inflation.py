@@ -42,14 +42,16 @@ def may_hold_a_bomb(content: bytes) -> bool:
     return False
 
 
-def check_streams(content: bytes, max_inflated_megabytes: float) -> None:
-    """Raises DocumentError(bomb) when a stream inflates to more than a tenth of the limit, or all to more than that.
+def check_streams(content: bytes, max_inflated_megabytes: float) -> int:
+    """The bytes that the largest stream inflates to.
+
+    Raises DocumentError(bomb) when one inflates to more than a tenth of the limit, or all to more than the limit.
 
     Images do not count: their own size bounds what is unpacked of them, and white paper packs as well as any bomb. Nor
     do files inside, which are unpacked in pieces. What only calls itself so meets the limit of the child's memory.
     """
     every = int(max_inflated_megabytes * _MEGABYTE)
-    left = every
+    left, largest = every, 0
     for packed, filters in _streams(content):
         allowed = min(every // _PART, left)
         left -= (used := _inflated_bytes(packed, filters, allowed))
@@ -59,6 +61,8 @@ def check_streams(content: bytes, max_inflated_megabytes: float) -> None:
                 f"its drawing instructions inflate to more than {allowed:,} bytes in one stream, or {every:,} in all;"
                 f" limits.max_inflated_megabytes is {max_inflated_megabytes:g}, raise the key if you trust it",
             )
+        largest = max(largest, used)
+    return largest
 
 
 def _streams(content: bytes) -> Iterator[tuple[bytes, list[bytes]]]:

@@ -18,16 +18,21 @@ from pipeline.reasons import Reason
 
 HEADER = b"%PDF-"
 HEADER_WITHIN = 1024  # bytes; mail gateways and scanners write before it, and viewers look this far
+_HEAVY = 20_000_000  # bytes of one page's instructions
 _HELD = 32_000_000  # bytes; a larger file is read where it is, piece by piece
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What opened the file: at least one of the two. `second_failed` is why pypdf did not."""
+    """What opened the file: at least one of the two.
+
+    `second_failed` is why pypdf did not. `heavy` says that loading a page may take seconds and hundreds of megabytes.
+    """
 
     fast: PdfiumReader | None
     second: PypdfReader | None
     second_failed: DocumentError | None = None
+    heavy: bool = False
 
 
 def both(file: BinaryIO, head: bytes, limits: LimitSettings, passwords: Sequence[str], *, cut: bool) -> Opened:
@@ -36,15 +41,15 @@ def both(file: BinaryIO, head: bytes, limits: LimitSettings, passwords: Sequence
     Raises DocumentError: needs_password, bomb, truncated, corrupt, unsupported or io_error.
     """
     held = _held(file)
-    _refuse_bombs(held, limits)
+    heavy = _is_heavy(held, limits)
     second, second_failed = _by_pypdf(held, passwords)
     try:
         fast = PdfiumReader(held, passwords)
     except DocumentError as error:
         if second_failed:
             raise _refusal(head, cut, error, second_failed) from error
-        return Opened(None, second)
-    return Opened(_counted(held, fast, second, limits.max_pages) if second else fast, second, second_failed)
+        return Opened(None, second, heavy=heavy)
+    return Opened(_counted(held, fast, second, limits.max_pages) if second else fast, second, second_failed, heavy)
 
 
 def _held(file: BinaryIO) -> BinaryIO:
@@ -60,10 +65,14 @@ def _by_pypdf(file: BinaryIO, passwords: Sequence[str]) -> tuple[PypdfReader | N
         return None, error
 
 
-def _refuse_bombs(file: BinaryIO, limits: LimitSettings) -> None:
-    """Encryption hides a bomb, and in a large file nobody looks for one: there the child's memory is the limit."""
+def _is_heavy(file: BinaryIO, limits: LimitSettings) -> bool:
+    """Whether a page may take seconds to load. Raises DocumentError(bomb).
+
+    Encryption hides a bomb, and in a large file nobody looks for one: there the child's memory is the limit.
+    """
     if isinstance(file, io.BytesIO) and may_hold_a_bomb(file.getvalue()):
-        check_streams(file.getvalue(), limits.max_inflated_megabytes)
+        return check_streams(file.getvalue(), limits.max_inflated_megabytes) > _HEAVY
+    return False
 
 
 def _counted(file: BinaryIO, fast: PdfiumReader, second: PypdfReader, max_pages: int) -> PdfiumReader:

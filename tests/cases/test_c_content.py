@@ -121,7 +121,8 @@ def test_c10_a_page_as_large_as_a_house_is_read_like_any_other(shop: Shop) -> No
 
 
 def test_c11_a_bomb_ends_within_its_memory_with_a_reason_and_the_worker_lives(open_for_business: Business) -> None:
-    shop = open_for_business(worker={"max_memory_megabytes": 256})
+    # A limit that lets the bomb in: what refuses it otherwise is tried in test_c_pages.py.
+    shop = open_for_business(worker={"max_memory_megabytes": 256}, limits={"max_inflated_megabytes": 10_000})
     bomb, after = _taken(shop, files.swollen(150), files.whole())
     # In a process of its own: under a parent as large as this one, the kernel cannot say what the child held.
     assert shop.start_worker(until=Until.EMPTY).wait(timeout=120) == 0

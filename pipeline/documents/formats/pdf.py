@@ -61,7 +61,7 @@ class _OpenPdf:
 
     def __init__(self, opened: Opened, means: Means, *, cut: bool) -> None:
         self._fast, self._second, self._means, self._cut = opened.fast, opened.second, means, cut
-        self._second_failed = opened.second_failed
+        self._second_failed, self._heavy = opened.second_failed, opened.heavy
         self._read: set[int] = set()
 
     @property
@@ -81,8 +81,8 @@ class _OpenPdf:
             self._fast.close()
 
     def count_unread(self) -> int:
-        """About how many pages need recognition; 0 for a document with more pages than may be read."""
-        if not self._fast or self.page_count > self._means.limits.max_pages:
+        """About how many pages need recognition; 0 when a look is too dear, or has no use as the pages are too many."""
+        if not self._fast or self._heavy or self.page_count > self._means.limits.max_pages:
             return 0
         fast = self._fast
         return estimate(self.page_count, lambda number: need(fast.look(number)).ocr)
