@@ -77,7 +77,7 @@ class OcrSettings:
     engine: str = "paddle"
     languages: str = "eng"
     dpi: int = 200
-    second_look_below: float = 0.9
+    second_look_below: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
