@@ -253,6 +253,19 @@ def test_a_boundary_that_begins_like_the_outer_one_is_not_it() -> None:
     assert "epilogue" not in text
 
 
+def test_a_multipart_with_the_boundary_of_the_one_around_it_hides_nothing_behind_it() -> None:
+    inner = "--b\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nfirst\n--b--\n"
+    text = _text(_raw("multipart/mixed; boundary=b", inner + "--b\n\nlast\n--b--\n"))
+    assert "first" in text
+    assert "last" in text
+
+
+def test_text_that_is_attached_is_a_file_also_without_a_name_and_ends_where_it_ends() -> None:
+    part = "--b\nContent-Disposition: attachment\n\nnumber;amount\n1;2\n--b--\n"
+    (found,) = unpack(eml, _raw("multipart/mixed; boundary=b", "--b\n\nthe body\n" + part))[1]
+    assert (found.name, found.content) == ("attachment 1.txt", b"number;amount\n1;2")
+
+
 def test_a_thousand_nested_multiparts_have_their_innermost_text() -> None:
     heads = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(1_000))
     content = f"{FIRST}{heads}\nthe innermost\n".encode()
