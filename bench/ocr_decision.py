@@ -1,4 +1,4 @@
-"""How often the decision on recognition is right: python bench/ocr_decision.py CORPUS [--each N] [--wrong]
+"""How often the decision on recognition is right: python -m bench.ocr_decision CORPUS [--each N] [--wrong]
 
 CORPUS is a folder of PDFs with a MANIFEST.csv (columns path and kind). A kind that says born-digital or e-invoice is a
 page with a text layer, one that says scan or image-only a page without; of the latter only pages without a text object
@@ -43,7 +43,7 @@ STAMPS = {
     "filed": [
         "Case 1:26-cv-00417-ABC   Document 87-3   Filed 03/14/26   Page 12 of 240   PageID 4711",
         "This document was filed with the clerk of the court and served on all parties of record by the",
-        "electronic filing system. The paper original is kept by the counsel of the plaintiff and can be seen on request.",
+        "filing system. The paper original is kept by the counsel of the plaintiff and can be seen on request.",
     ],
     "signed": ["Digitally signed by Mara Quist", "Date: 2026.03.14 10:11:12 +01:00", "Reason: I approve this document"],
 }
@@ -234,7 +234,8 @@ def remapped(content: bytes, change: Callable[[int], int] | None) -> bytes | Non
         if change is None:
             del font[NameObject("/ToUnicode")]
             continue
-        old = font["/ToUnicode"].get_object().get_data().decode("latin-1")
+        mapping: Any = font["/ToUnicode"].get_object()
+        old = mapping.get_data().decode("latin-1")
         stream = StreamObject()
         stream.set_data("\n".join(_remapped(line, change) for line in re.split(r"[\r\n]+", old)).encode("latin-1"))
         font[NameObject("/ToUnicode")] = writer._add_object(stream)
