@@ -65,6 +65,10 @@ class FlatPackage:
         start, end, _ = self._parts.get(name.lower(), (0, 0, False))
         return end - start
 
+    def shown_name(self, name: str) -> str:
+        """The last piece of a part's name, in lower case."""
+        return name.rpartition("/")[2]
+
     def pieces(self, name: str) -> Iterator[bytes]:
         """The part's bytes in pieces. Raises DocumentError(corrupt) for what is no Base64."""
         start, end, binary = self._parts.get(name.lower(), (0, 0, False))

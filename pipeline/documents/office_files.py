@@ -47,7 +47,7 @@ def files_inside(parts: Parts, inside: Inside, written: int) -> Iterator[Attachm
     large = [name for name, (width, height) in pictures.items() if width * height >= LARGE_PIXELS]
     scanned = bool(large) and written < SCARCE_CHARACTERS * len(large)
     for number, name in enumerate(names, start=1):
-        shown = name.rpartition("/")[2]
+        shown = parts.shown_name(name)
         if name not in pictures:
             yield _embedded(parts, number, name)
         elif scanned and name in large:
@@ -85,7 +85,7 @@ def _head(parts: Parts, name: str, most: int) -> bytes:
 
 
 def _embedded(parts: Parts, number: int, name: str) -> Attachment:
-    shown = name.rpartition("/")[2]
+    shown = parts.shown_name(name)
     if not name.endswith((".bin", ".ole")):
         return Attachment(number, shown, content=parts.pieces(name))
     if parts.size(name) > MAX_STREAM_BYTES:

@@ -222,6 +222,8 @@ class Story:
         if self._paragraphs and "".join(self._paragraphs[-1].runs).strip():
             self._emit(self._paragraphs[-1].runs)
             self._paragraphs[-1].runs.clear()
+        if self._pages.empty:
+            self._section_page = 0  # the section begins with a page of its own, whatever it says
         self._pages.end_page()
 
     def _refer(self, kind: str, attributes: Attributes) -> None:
@@ -307,45 +309,3 @@ class Story:
     def _end_alternatives(self) -> None:
         if self._choices:
             self._choices.pop()
-
-
-class Notes:
-    """Listens to a part of footnotes, endnotes or comments and keeps each by its kind and id."""
-
-    def __init__(self, kind: str, prefix: str = "") -> None:
-        self.found: dict[str, Block] = {}
-        self._kind, self._prefix = kind, prefix
-        self._story: Story | None = None
-        self._block = Block()
-        self._characters = 0
-
-    def start(self, tag: str, attributes: Attributes) -> None:
-        """An element begins; separators are no notes."""
-        if self._story:
-            self._story.start(tag, attributes)
-        elif tag == self._kind and attribute(attributes, "type") in (None, "normal"):
-            self._block = Block()
-            self._story = Story(self._block)
-            self.found[f"{self._kind} {attribute(attributes, 'id')}"] = self._block
-
-    def end(self, tag: str) -> None:
-        """An element ends."""
-        if tag == self._kind and self._story:
-            self._story = None
-            shown = Block()
-            if self._prefix and any(line.strip() for line in self._block.text):
-                shown.line(self._prefix)
-            self._block.text[:0], self._block.layout[:0] = shown.text, shown.layout
-        elif self._story:
-            self._story.end(tag)
-
-    def text(self, data: str) -> None:
-        """Characters."""
-        if self._story:
-            self._characters += len(data)
-            if self._characters > MAX_HELD_CHARACTERS:
-                raise DocumentError(
-                    Reason.BOMB,
-                    f"its {self._kind}s have more than {MAX_HELD_CHARACTERS:,} characters, as many as are held",
-                )
-            self._story.text(data)

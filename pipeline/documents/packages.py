@@ -44,6 +44,9 @@ class Parts(Protocol):
     def size(self, name: str) -> int:
         """Declared bytes of the part; 0 when there is none."""
 
+    def shown_name(self, name: str) -> str:
+        """The last piece of a part's name as it is written."""
+
     def pieces(self, name: str) -> Iterator[bytes]:
         """The part's bytes in pieces; nothing when there is none. Raises DocumentError."""
 
@@ -147,7 +150,7 @@ class Package:
         return entry.file_size if entry else 0
 
     def shown_name(self, name: str) -> str:
-        """The last piece of the part's name as it is written."""
+        """The last piece of a part's name as it is written. Raises KeyError for no part."""
         return self._entries[name.lower()].filename.replace("\\", "/").rpartition("/")[2]
 
     def pieces(self, name: str) -> Iterator[bytes]:

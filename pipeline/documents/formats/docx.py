@@ -13,8 +13,9 @@ from pipeline.documents.flat_package import FlatPackage, is_flat_word
 from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_files import OFFICE_OPEN, files_inside
 from pipeline.documents.office_locks import unlocked
+from pipeline.documents.office_notes import Notes
 from pipeline.documents.office_relations import Relation, main_part, of_kind, relations
-from pipeline.documents.office_story import Notes, Story
+from pipeline.documents.office_story import Story
 from pipeline.documents.office_text import Block, OpenPages, PageBuilder
 from pipeline.documents.office_xml import read_xml
 from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
