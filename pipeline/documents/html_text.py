@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
+from itertools import groupby, islice, zip_longest
 
 from pipeline.documents.encodings import decode
 from pipeline.documents.html_tokens import Tag, tokens
@@ -29,6 +29,7 @@ _UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _HIDDEN_WITHIN = 2000
 _COLSPAN = re.compile(r"""\bcolspan\s*=\s*["']?(\d{1,2})""", re.IGNORECASE)
+_TOGETHER = 500  # rows of a table that line up; all of a large one would not fit into memory
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -45,19 +46,29 @@ def read(raw: bytes) -> HtmlText:
     head = raw[:_DECLARED_WITHIN]
     label = _XML_DECLARED.match(head) or _DECLARED.search(head)
     found = decode(raw, label[1].decode("ascii") if label else "")
+    return HtmlText(tuple(_pages(_rows(found.text))), found.encoding)
+
+
+Row = list[list[str]]  # cells, each of lines; a paragraph is a row of one cell
+
+
+def _rows(text: str) -> Iterator[Row]:
     writer = _Writer()
-    for token in tokens(found.text):
+    for token in tokens(text):
         writer.take(token)
+        if writer.rows:
+            yield from writer.rows
+            writer.rows.clear()
     writer.finish()
-    return HtmlText(tuple(_pages(writer.rows)), found.encoding)
+    yield from writer.rows
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Takes tokens in and keeps rows: a row is one or more cells, a cell is lines. A paragraph is a row of one cell."""
+    """Takes tokens in and puts finished rows out, for its owner to take away."""
 
-    rows: list[list[list[str]]] = field(default_factory=list)
-    _row: list[list[str]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    _row: Row = field(default_factory=list)
     _cell: list[str] = field(default_factory=list)
     _line: list[str] = field(default_factory=list)
     _hidden: str = ""  # the element that hides what is in it
@@ -144,7 +155,7 @@ def _hides(tag: Tag) -> bool:
     return bool(_UNSEEN.search(attributes) or _HIDDEN.search(_QUOTED.sub("''", attributes)))
 
 
-def _pages(rows: Sequence[list[list[str]]]) -> Iterator[tuple[str, str]]:
+def _pages(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
     """At least one page; a row of a table is never parted unless it is longer than a page."""
     text: list[str] = []
     layout: list[str] = []
@@ -170,19 +181,23 @@ def _parts(lines: list[str], laid: list[str]) -> Iterator[tuple[list[str], list[
         yield lines[place : place + 1], laid[place : place + 1]
 
 
-def _laid(rows: Sequence[list[list[str]]]) -> Iterator[tuple[list[str], list[str]]]:
+def _laid(rows: Iterable[Row]) -> Iterator[tuple[list[str], list[str]]]:
     """Each row as text, cell after cell, and as layout, cells side by side and in line with the rows around."""
     for is_table, group in groupby(rows, key=lambda row: len(row) > 1):
-        together = list(group)
-        if not is_table:
-            for row in together:
+        if is_table:
+            while together := list(islice(group, _TOGETHER)):
+                yield from _table(together)
+        else:
+            for row in group:
                 lines = [piece for line in row[0] for piece in _slices(line)]
                 yield lines, lines
-            continue
-        beside = [list(zip_longest(*row, fillvalue="")) for row in together]
-        laid = aligned([cells for row_lines in beside for cells in row_lines])
-        for row, row_lines in zip(together, beside, strict=True):
-            yield _text(row), [piece for _ in row_lines for piece in _slices(next(laid))]
+
+
+def _table(rows: Sequence[Row]) -> Iterator[tuple[list[str], list[str]]]:
+    beside = [list(zip_longest(*row, fillvalue="")) for row in rows]
+    laid = aligned([cells for row_lines in beside for cells in row_lines])
+    for row, row_lines in zip(rows, beside, strict=True):
+        yield _text(row), [piece for _ in row_lines for piece in _slices(next(laid))]
 
 
 def _text(row: Sequence[Sequence[str]]) -> list[str]:
