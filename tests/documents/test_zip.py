@@ -8,7 +8,6 @@ import stat
 import struct
 import tracemalloc
 import zipfile
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -26,28 +25,9 @@ from pipeline.reasons import Reason
 from tests.documents import trees
 from tests.documents.samples import zip as sample
 from tests.documents.trees import Unpacked, means, unpack
+from tests.documents.zips import AES_128, AES_256, changed, forged_crc, locked_zip, zipped
 
 PDF = trees.invoice_pdf("INV-1")
-LOCK_TABLE = [zlib.crc32(bytes([number])) for number in range(256)]
-# Both hold a.txt, "forty two chairs " 40 times, under the password Schluessel with an umlaut; written by pyzipper 0.4.
-AES_128 = (
-    "UEsDBBQAAQBjAKwDfl0AAAAALgAAAKgCAAAFAAsAYS50eHQBmQcAAgBBRQEIAG6Pnax9/f8y1h81CfmGfYGmAYD2ZOxJ034rr+EMwm+3CKuDbkbPfea+"
-    "uylG+idQSwECFAMUAAEAYwCsA35dAAAAAC4AAACoAgAABQALAAAAAAAAAAAAgAEAAAAAYS50eHQBmQcAAgBBRQEIAFBLBQYAAAAAAQABAD4AAABcAAAA"
-    "AAA="
-)
-AES_256 = (
-    "UEsDBBQAAQBjAKwDfl0AAAAANgAAAKgCAAAFAAsAYS50eHQBmQcAAgBBRQMIANL4U0JuoszmHy2wkk2MVz9sb9wMx65wlVvZG7Q7YUAl28p5h6I7S4X7"
-    "KaAOUly9OjfvMieQ4FBLAQIUAxQAAQBjAKwDfl0AAAAANgAAAKgCAAAFAAsAAAAAAAAAAACAAQAAAABhLnR4dAGZBwACAEFFAwgAUEsFBgAAAAABAAEA"
-    "PgAAAGQAAAAAAA=="
-)
-
-
-def _zip(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        for name, content in files:
-            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 2, 9, 0, 0)), content, compress_type=method)
-    return file.getvalue()
 
 
 def _with_mode(name: str, mode: int, content: bytes) -> bytes:
@@ -62,43 +42,7 @@ def _with_mode(name: str, mode: int, content: bytes) -> bytes:
 
 def _named(raw_name: bytes) -> bytes:
     """An archive that does not tell the encoding of its only name."""
-    return _zip(("x" * len(raw_name), PDF)).replace(b"x" * len(raw_name), raw_name)
-
-
-def _locked(content: bytes, password: bytes) -> bytes:
-    """An archive of a.pdf with the old lock."""
-    plain = bytes(11) + bytes([zlib.crc32(content) >> 24]) + content
-    keys = [0x12345678, 0x23456789, 0x34567890]
-
-    def turn(byte: int) -> None:
-        keys[0] = zlib.crc32(bytes([byte]), keys[0] ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
-        keys[1] = ((keys[1] + (keys[0] & 0xFF)) * 134775813 + 1) & 0xFFFFFFFF
-        keys[2] = zlib.crc32(bytes([keys[1] >> 24]), keys[2] ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
-
-    for byte in password:
-        turn(byte)
-    locked = bytearray()
-    for byte in plain:
-        mixed = keys[2] & 0xFFFF | 2
-        locked.append(byte ^ (mixed * (mixed ^ 1) >> 8 & 0xFF))
-        turn(byte)
-    whole = bytearray(_zip(("a.pdf", b"\0" * len(locked)), method=zipfile.ZIP_STORED))
-    at = whole.index(b"\0" * len(locked))
-    whole[at : at + len(locked)] = locked
-    central = whole.rindex(b"PK\x01\x02")
-    for start in (14, central + 16):
-        whole[start : start + 4] = struct.pack("<I", zlib.crc32(content))
-    for start in (22, central + 24):
-        whole[start : start + 4] = struct.pack("<I", len(content))
-    whole[6] |= 1
-    whole[central + 8] |= 1
-    return bytes(whole)
-
-
-def _changed(content: bytes, field: int, value: bytes) -> bytes:
-    """The archive with something else in the last record of its table."""
-    at = content.rindex(b"PK\x01\x02") + field
-    return content[:at] + value + content[at + len(value) :]
+    return zipped(("x" * len(raw_name), PDF)).replace(b"x" * len(raw_name), raw_name)
 
 
 def _files(content: bytes, *passwords: str, **limits: float) -> list[Unpacked]:
@@ -114,7 +58,9 @@ def _refusal(content: bytes, *passwords: str, **limits: float) -> DocumentError:
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_every_file_comes_out_byte_by_byte_under_its_path(method: int) -> None:
     large = trees.picture(700, 700)
-    pages, found = unpack(zip_format, _zip(("a/invoice.pdf", PDF), ("b/invoice.pdf", large), ("c", b""), method=method))
+    pages, found = unpack(
+        zip_format, zipped(("a/invoice.pdf", PDF), ("b/invoice.pdf", large), ("c", b""), method=method)
+    )
     assert [(each.name, each.content) for each in found] == [
         ("a/invoice.pdf", PDF),
         ("b/invoice.pdf", large),
@@ -128,7 +74,7 @@ def test_every_file_comes_out_byte_by_byte_under_its_path(method: int) -> None:
     ["../evil.pdf", "a/../../evil.pdf", "/etc/passwd", "C:\\evil.pdf", "..\\evil.pdf", "\\\\host\\evil.pdf", "c:x"],
 )
 def test_a_name_that_leaves_its_folder_is_left_out(name: str) -> None:
-    evil, good = _files(_zip((name, PDF), ("a.pdf", PDF)))
+    evil, good = _files(zipped((name, PDF), ("a.pdf", PDF)))
     assert (evil.left_out, evil.content) == ("unsafe path", None)
     assert good.content == PDF
 
@@ -151,7 +97,7 @@ def test_what_is_no_regular_file_is_left_out(mode: int, kind: str) -> None:
 
 def test_litter_and_folders_are_left_out_and_do_not_count() -> None:
     names = ["empty/", "__MACOSX/._a.pdf", ".DS_Store", "b/Thumbs.db"]
-    found = _files(_zip(*((name, b"") for name in names), ("a.pdf", PDF)), max_children=1)
+    found = _files(zipped(*((name, b"") for name in names), ("a.pdf", PDF)), max_children=1)
     litter = "litter of the system that packed it"
     assert [each.left_out for each in found] == ["a folder", litter, litter, litter, ""]
 
@@ -182,7 +128,7 @@ def test_any_names_have_an_encoding(names: bytes) -> None:
 
 
 def test_a_locked_file_opens_with_any_password_that_is_known() -> None:
-    locked = _locked(PDF, b"secret")
+    locked = locked_zip(PDF, b"secret")
     with zipfile.ZipFile(io.BytesIO(locked)) as archive:
         assert archive.read("a.pdf", b"secret") == PDF
     assert _files(locked, "wrong", "secret")[0].content == PDF
@@ -192,13 +138,13 @@ def test_a_locked_file_opens_with_any_password_that_is_known() -> None:
 
 
 def test_an_archive_of_which_every_file_is_locked_needs_a_password() -> None:
-    for locked in (_locked(PDF, b"secret"), base64.b64decode(AES_256)):
+    for locked in (locked_zip(PDF, b"secret"), base64.b64decode(AES_256)):
         assert _refusal(locked, "wrong").reason is Reason.NEEDS_PASSWORD
 
 
 def test_a_locked_file_among_others_is_left_out_alone() -> None:
-    content = _zip(("a.pdf", PDF), ("b.pdf", PDF))
-    first, second = _files(_changed(content, 8, b"\x01"))
+    content = zipped(("a.pdf", PDF), ("b.pdf", PDF))
+    first, second = _files(changed(content, 8, b"\x01"))
     assert first.content == PDF
     assert (second.left_out, second.content) == ("needs a password", None)
 
@@ -211,11 +157,11 @@ def test_a_changed_byte_behind_the_lock_is_noticed() -> None:
 
 
 def test_more_than_the_inflated_bytes_allowed_is_a_bomb_before_anything_is_inflated() -> None:
-    content = _changed(_zip(("a.pdf", PDF)), 24, struct.pack("<I", 3_000_000_000))
+    content = changed(zipped(("a.pdf", PDF)), 24, struct.pack("<I", 3_000_000_000))
     refusal = _refusal(content)
     assert refusal.reason is Reason.BOMB
     assert "3,000 MB; limits.max_inflated_megabytes allows 1000" in str(refusal)
-    assert "allows 0.001" in str(_refusal(_zip(("a.pdf", PDF)), max_inflated_megabytes=0.001))
+    assert "allows 0.001" in str(_refusal(zipped(("a.pdf", PDF)), max_inflated_megabytes=0.001))
 
 
 def test_more_files_than_allowed_is_a_bomb() -> None:
@@ -225,14 +171,14 @@ def test_more_files_than_allowed_is_a_bomb() -> None:
 
 
 def test_a_bomb_among_files_is_left_out_and_the_others_are_read() -> None:
-    bomb, good = _files(_zip(("zero.bin", bytes(25_000_000)), ("a.pdf", PDF)))
+    bomb, good = _files(zipped(("zero.bin", bytes(25_000_000)), ("a.pdf", PDF)))
     assert bomb.left_out.startswith("bomb: it unpacks ")
     assert "25 MB" in bomb.left_out
     assert good.content == PDF
 
 
 def test_a_size_that_lies_stops_the_inflating() -> None:
-    content = _changed(_zip(("zero.bin", bytes(90_000_000))), 24, struct.pack("<I", 1_000))
+    content = changed(zipped(("zero.bin", bytes(90_000_000))), 24, struct.pack("<I", 1_000))
     tracemalloc.start()
     (found,) = _files(content)
     peak = tracemalloc.get_traced_memory()[1]
@@ -242,63 +188,37 @@ def test_a_size_that_lies_stops_the_inflating() -> None:
 
 
 def test_entries_that_share_bytes_are_a_bomb() -> None:
-    content = _zip(("a.pdf", PDF), ("b.pdf", PDF))
-    assert _refusal(_changed(content, 42, struct.pack("<I", 10))).reason is Reason.BOMB
+    content = zipped(("a.pdf", PDF), ("b.pdf", PDF))
+    assert _refusal(changed(content, 42, struct.pack("<I", 10))).reason is Reason.BOMB
 
 
 @pytest.mark.parametrize(
     ("field", "value"), [(16, b"\x00\x00\x00\x01"), (24, b"\x01\x00\x00\x00"), (42, b"\xff\xff\x00\x00")]
 )
 def test_a_damaged_file_says_so_and_harms_no_other(field: int, value: bytes) -> None:
-    first, second = _files(_changed(_zip(("a.pdf", PDF), ("b.pdf", PDF)), field, value))
+    first, second = _files(changed(zipped(("a.pdf", PDF), ("b.pdf", PDF)), field, value))
     assert first.content == PDF
     assert second.fault.startswith("damaged: ")
 
 
 def test_a_method_that_nobody_unpacks_is_named() -> None:
-    (found,) = _files(_changed(_zip(("a.pdf", PDF)), 10, b"\x09"))
+    (found,) = _files(changed(zipped(("a.pdf", PDF)), 10, b"\x09"))
     assert "method 9" in found.fault
 
 
 def test_an_archive_that_holds_itself_says_so() -> None:
-    whole = _zip(("a.zip", b"x"))
+    whole = zipped(("a.zip", b"x"))
     own = struct.pack("<I", len(whole))
-    (found,) = _files(_forged_crc(_changed(whole, 24, own)))
+    (found,) = _files(forged_crc(changed(whole, 24, own)))
     assert found.left_out == "the archive itself"
 
 
-def _forged_crc(content: bytes) -> bytes:
-    """The archive with its own checksum as that of its entry, and a comment that makes it come true."""
-    at = content.rindex(b"PK\x01\x02") + 16
-    wanted = 0x12345678
-    return _ending_with(content[:at] + struct.pack("<I", wanted) + content[at + 4 :], wanted)
-
-
-def _ending_with(body: bytes, crc: int) -> bytes:
-    """The bytes with a four-byte comment that gives the whole this checksum."""
-    start = body.rindex(b"PK\x05\x06")
-    body = _changed(body, 24, struct.pack("<I", len(body) + 4))[: start + 20] + b"\x04\x00"
-    state = zlib.crc32(body) ^ 0xFFFFFFFF
-    target = crc ^ 0xFFFFFFFF
-    rows = [next(index for index in range(256) if _row(index) >> 24 == top) for top in range(256)]
-    for _ in range(4):
-        index = rows[target >> 24]
-        target = ((target ^ _row(index)) << 8 | index) & 0xFFFFFFFF
-    return body + struct.pack("<I", target ^ state)
-
-
-def _row(index: int) -> int:
-    for _ in range(8):
-        index = index >> 1 ^ (0xEDB88320 if index & 1 else 0)
-    return index
-
-
 def test_an_archive_without_its_end_is_truncated() -> None:
-    assert _refusal(_zip(("a.pdf", PDF))[:-200]).reason is Reason.TRUNCATED
+    assert _refusal(zipped(("a.pdf", PDF))[:-200]).reason is Reason.TRUNCATED
 
 
 def test_a_part_of_a_split_archive_is_named() -> None:
-    whole = _zip(("a.pdf", PDF))
+    whole = zipped(("a.pdf", PDF))
     at = whole.rindex(b"PK\x05\x06") + 4
     refusal = _refusal(whole[:at] + b"\x02\x00" + whole[at + 2 :])
     assert refusal.reason is Reason.UNSUPPORTED
@@ -306,7 +226,7 @@ def test_a_part_of_a_split_archive_is_named() -> None:
 
 
 def test_an_empty_archive_has_no_files_and_an_empty_page() -> None:
-    assert unpack(zip_format, _zip()) == ([""], [])
+    assert unpack(zip_format, zipped()) == ([""], [])
 
 
 def test_an_archive_of_large_sizes_is_read() -> None:
@@ -321,29 +241,29 @@ def test_an_archive_of_large_sizes_is_read() -> None:
     [("[Content_Types].xml", "word/document.xml"), ("mimetype", "content.xml"), ("META-INF/MANIFEST.MF", "A.class")],
 )
 def test_a_package_of_one_document_is_no_archive_of_documents(names: tuple[str, ...]) -> None:
-    content = _zip(*((name, b"application/x") for name in names))
+    content = zipped(*((name, b"application/x") for name in names))
     assert zip_format.recognises(content, content + listing(io.BytesIO(content)), "a.zip") is None
     cut = content[: content.index(b"PK\x01\x02")]
     assert zip_format.recognises(cut, cut, "a.zip") is None
 
 
 def test_an_archive_of_packages_is_an_archive() -> None:
-    in_a_folder = _zip(("word/a.pdf", PDF))
+    in_a_folder = zipped(("word/a.pdf", PDF))
     assert identify(io.BytesIO(in_a_folder), "a.zip", discover())[0] is zip_format
-    word = _zip(("[Content_Types].xml", b"<x/>"), ("word/document.xml", b"<x/>"))
-    content = _zip(("letter.docx", word), method=zipfile.ZIP_STORED)
+    word = zipped(("[Content_Types].xml", b"<x/>"), ("word/document.xml", b"<x/>"))
+    content = zipped(("letter.docx", word), method=zipfile.ZIP_STORED)
     assert identify(io.BytesIO(content), "a.zip", discover())[0] is zip_format
 
 
 def test_a_pdf_and_its_xml_in_one_archive_are_one_invoice() -> None:
     files = ("INV-1.pdf", PDF), ("INV-1.xml", trees.invoice_xml("INV-1")), ("INV-2.pdf", trees.invoice_pdf("INV-2"))
-    assert [each.rendition_of for each in _files(_zip(*files))] == [None, 1, None]
+    assert [each.rendition_of for each in _files(zipped(*files))] == [None, 1, None]
 
 
 _SEEDS: list[Callable[[], bytes]] = [
-    lambda: _zip(("a.pdf", PDF), ("b/c.txt", b"words " * 500)),
-    lambda: _zip(("a", PDF), method=zipfile.ZIP_LZMA),
-    lambda: _locked(PDF, b"secret"),
+    lambda: zipped(("a.pdf", PDF), ("b/c.txt", b"words " * 500)),
+    lambda: zipped(("a", PDF), method=zipfile.ZIP_LZMA),
+    lambda: locked_zip(PDF, b"secret"),
     lambda: base64.b64decode(AES_256),
 ]
 
