@@ -227,6 +227,16 @@ def test_the_pixels_of_a_fax_become_square(dpi: tuple[int, int]) -> None:
     assert page.figures["dpi_down"] == dpi[1]
 
 
+def test_a_turned_fax_has_its_resolution_turned_as_well() -> None:
+    square = draw(WORDS)
+    upright = square.resize((square.width, square.height // 2))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    page = _page(tiff, _file(upright.transpose(Image.Transpose.ROTATE_90), "TIFF", dpi=(100, 200), exif=exif))
+    assert page.text == WORDS
+    assert (page.figures["dpi"], page.figures["dpi_down"]) == (200, 100)
+
+
 def test_a_scan_beyond_the_megapixels_is_read_scaled_down_and_says_so() -> None:
     large = _larger(8)
     means = Means(LimitSettings(max_page_megapixels=2), ocr=Seeing())
