@@ -26,7 +26,7 @@ from pipeline import database, handling
 from pipeline.attachments import Attachments
 from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
 from pipeline.documents.archive import Archive
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import StoreUnavailable
 from pipeline.intake.again import Again

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.documents.text import clean
 from pipeline.errors import IllegalMove
 from pipeline.handling import AUTO

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO
 
 from pipeline import handling
-from pipeline.documents.formats import Attachment, Format, Means, OpenDocument, Tree
+from pipeline.documents.contract import Attachment, Format, Means, OpenDocument, Tree
 from pipeline.documents.identify import identify
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError, UnreadablePage, UsageProblem

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 from pipeline.config import LimitSettings
 from pipeline.documents import formats
 from pipeline.documents.archive import Archive
-from pipeline.documents.formats import Inspection, Means
+from pipeline.documents.contract import Inspection, Means
 from pipeline.documents.identify import inspect
 from pipeline.intake.recipe import Intake
 from pipeline.queue.lease import LeasePolicy

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Attachment, Format, Means, plain
+from pipeline.documents.contract import Attachment, Format, Means
+from pipeline.documents.formats import plain
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError
 from pipeline.handling import Extraction, Field, Handler

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Attachment
+from pipeline.documents.contract import Attachment
 from pipeline.documents.paging import check_number
 from pipeline.documents.pairs import Candidate, renditions
 from pipeline.documents.text import Page, Source

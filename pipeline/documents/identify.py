@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import BinaryIO
 
-from pipeline.documents.formats import Format, Inspection, Means
+from pipeline.documents.contract import Format, Inspection, Means
 from pipeline.documents.packages import listing
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.signatures import looks_like

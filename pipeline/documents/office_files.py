@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.documents.compound import MAX_STREAM_BYTES, opened, read_stream
-from pipeline.documents.formats import Attachment
+from pipeline.documents.contract import Attachment
 from pipeline.documents.packages import MEGABYTE, Parts
 from pipeline.documents.signatures import looks_like
 from pipeline.errors import DocumentError

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Protocol
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Attachment
+from pipeline.documents.contract import Attachment
 from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason

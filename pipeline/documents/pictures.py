@@ -19,7 +19,7 @@ from PIL import __version__ as pillow_version
 
 from pipeline.config import LimitSettings
 from pipeline.documents import raster
-from pipeline.documents.formats import Inspection, Means, OpenDocument
+from pipeline.documents.contract import Inspection, Means, OpenDocument
 from pipeline.documents.ocr import Reader
 from pipeline.documents.paging import check_number
 from pipeline.documents.parsing import faults_are_corruption, read_edges

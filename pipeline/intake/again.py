@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 
 from pipeline.config import LimitSettings
 from pipeline.documents.archive import Archive
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.errors import DocumentError, IllegalMove, NothingMatched, UsageProblem
 from pipeline.passwords import remember
 from pipeline.queue.lease import LeasePolicy

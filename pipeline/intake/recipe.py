@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 
 from pipeline.config import LimitSettings
 from pipeline.documents.archive import Archive, Stored
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.documents.opening import opened
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, StoreUnavailable

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from pipeline import handling
 from pipeline.config import OcrSettings
 from pipeline.documents import formats, ocr
-from pipeline.documents.formats import Format, Means
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.identify import inspect
 from pipeline.documents.ocr import Reader
 from pipeline.errors import DocumentError

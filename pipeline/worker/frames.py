@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
-from pipeline.documents.formats import Inspection, Means
+from pipeline.documents.contract import Inspection, Means
 from pipeline.documents.text import Page, Source
 from pipeline.reasons import Reason
 from pipeline.work import Job

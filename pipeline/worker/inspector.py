@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pipeline.config import WorkerSettings
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.documents.opening import opened
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pipeline.documents.formats import Attachment, Format, Means
+from pipeline.documents.contract import Attachment, Format, Means
 from pipeline.documents.identify import inspect
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.config import LimitSettings
 from pipeline.documents import formats
-from pipeline.documents.formats import Means, Tree
+from pipeline.documents.contract import Means, Tree
 from pipeline.documents.identify import identify
 from pipeline.documents.text import Page
 from pipeline.errors import DocumentError

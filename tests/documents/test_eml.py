@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.documents.formats import Means, discover
+from pipeline.documents.contract import Means
+from pipeline.documents.formats import discover
 from pipeline.documents.formats.eml import format as eml
 from pipeline.documents.identify import identify
 from pipeline.errors import DocumentError

@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 import pytest
 
 from pipeline.documents import formats
-from pipeline.documents.formats import Format, Means, OpenDocument
+from pipeline.documents.contract import Format, Means, OpenDocument
 from pipeline.documents.identify import identify, inspect
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason

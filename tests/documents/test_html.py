@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.documents.formats.html import format as html
 from pipeline.documents.paging import PAGE_CHARACTERS
 from pipeline.documents.text import Page

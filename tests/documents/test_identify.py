@@ -7,7 +7,7 @@ import io
 import pytest
 
 from pipeline.documents import formats
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.documents.identify import identify, inspect
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason

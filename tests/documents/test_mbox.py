@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.documents.formats import Means, discover
+from pipeline.documents.contract import Means
+from pipeline.documents.formats import discover
 from pipeline.documents.formats.mbox import format as mbox
 from pipeline.documents.identify import identify
 from pipeline.errors import DocumentError

@@ -9,7 +9,7 @@ import struct
 from msoffcrypto.format.ooxml import OOXMLFile  # type: ignore[import-untyped]
 from PIL import Image
 
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.reasons import Reason
 from tests.documents.packing import compound
 from tests.documents.reading import files, refusal, texts

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.documents.formats import Means, Tree
+from pipeline.documents.contract import Means, Tree
 from pipeline.documents.formats.p7m import format as p7m
 from pipeline.documents.text import Page
 from pipeline.errors import DocumentError

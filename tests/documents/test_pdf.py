@@ -12,7 +12,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import FreeText
 from reportlab.pdfgen import canvas
 
-from pipeline.documents.formats import Format, Means
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.formats.pdf import format as pdf
 from pipeline.documents.pdf_by_pdfium import PdfiumReader
 from pipeline.documents.pdf_by_pypdf import PypdfReader

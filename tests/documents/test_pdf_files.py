@@ -19,7 +19,7 @@ from pypdf.generic import (
 )
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Attachment, Means, Tree
+from pipeline.documents.contract import Attachment, Means, Tree
 from pipeline.documents.formats.pdf import format as pdf
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.documents.formats.pdf import format as pdf
 from pipeline.documents.passwords import candidates
 from pipeline.documents.pdf_by_pdfium import PdfiumReader
@@ -162,7 +162,7 @@ def test_instructions_within_the_limit_are_read_however_well_they_are_packed() -
 
 _PEAK = """
 import resource, sys
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.documents.formats.pdf import format as pdf
 with open(sys.argv[1], "rb") as file, pdf.open(file, Means()) as document:
     for number in range(1, document.page_count + 1):

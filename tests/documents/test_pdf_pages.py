@@ -9,7 +9,7 @@ from PIL import Image
 from reportlab.pdfgen import canvas
 
 from pipeline.config import LimitSettings, OcrSettings
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.documents.formats.pdf import format as pdf
 from pipeline.documents.ocr import Recognised, reader
 from pipeline.documents.pdf_recognition import missing_lines

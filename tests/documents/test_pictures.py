@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Format, Means, OpenDocument
+from pipeline.documents.contract import Format, Means, OpenDocument
 from pipeline.documents.formats.bmp import format as bmp
 from pipeline.documents.formats.gif import format as gif
 from pipeline.documents.formats.heic import format as heic

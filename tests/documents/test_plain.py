@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents.formats import Means
+from pipeline.documents.contract import Means
 from pipeline.documents.formats.plain import format as plain
 from pipeline.documents.paging import PAGE_CHARACTERS, PAGE_LINES
 from pipeline.documents.text import Page

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.documents import einvoice_xml, xml_text
-from pipeline.documents.formats import Means, OpenDocument, Tree
+from pipeline.documents.contract import Means, OpenDocument, Tree
 from pipeline.documents.formats.xml import format as xml
 from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError, UnreadablePage

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PIL import Image
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Format, Means, Tree
+from pipeline.documents.contract import Format, Means, Tree
 from pipeline.errors import DocumentError
 from tests.documents.samples import pdf
 

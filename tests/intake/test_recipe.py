@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import URL, Engine, text
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.errors import DocumentError, StoreUnavailable
 from pipeline.intake.arrivals import Arrived
 from pipeline.intake.recipe import Intake, Source

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pipeline import handling
-from pipeline.documents.formats import Attachment, Format, Inspection, Means, OpenDocument, plain
+from pipeline.documents.contract import Attachment, Format, Inspection, Means, OpenDocument
+from pipeline.documents.formats import plain
 from pipeline.documents.parsing import read_whole
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import UnreadablePage

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pipeline import handling
-from pipeline.documents.formats import Inspection, Means, OpenDocument
+from pipeline.documents.contract import Inspection, Means, OpenDocument
 from pipeline.documents.text import Page, Source
 from pipeline.worker import child
 from tests.worker import attempts

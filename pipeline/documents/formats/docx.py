@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.flat_package import FlatPackage, is_flat_word
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_files import OFFICE_OPEN, files_inside
 from pipeline.documents.office_locks import unlocked
 from pipeline.documents.office_notes import Notes

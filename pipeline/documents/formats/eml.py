@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import BinaryIO
 
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.encodings import decode
 from pipeline.documents.entries import Entry, shown_name
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.mail_headers import NAMES_OF_ONE_MAIL, Headers, parse
 from pipeline.documents.mail_text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
 from pipeline.documents.mime import Part, scan

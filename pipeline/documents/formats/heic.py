@@ -8,7 +8,7 @@ from typing import BinaryIO
 from PIL import Image
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Format
+from pipeline.documents.contract import Format
 from pipeline.documents.pictures import Opener, PictureFormat
 
 _BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs")

@@ -14,8 +14,8 @@ from functools import partial
 from typing import BinaryIO
 
 from pipeline.config import LimitSettings
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.entries import Entry, OpenTree, check_count, shown_name, slice_of, too_many
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.mail_headers import IS_FIELD, NAMES_OF_ONE_MAIL, Headers, parse
 from pipeline.documents.parsing import faults_are_io, read_edges
 from pipeline.errors import DocumentError

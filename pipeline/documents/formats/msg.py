@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from pipeline.documents.compound import is_compound, opened
 from pipeline.documents.compressed_rtf import decompressed
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.entries import PIECE_BYTES, Entry, check_total, shown_name
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.mail_headers import parse
 from pipeline.documents.mail_text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
 from pipeline.documents.mail_writing import written

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_files import files_inside
 from pipeline.documents.office_text import Block, OpenPages, PageBuilder
 from pipeline.documents.office_xml import Attributes, attribute

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from pipeline.documents import einvoice_xml
-from pipeline.documents.formats import Attachment, Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Attachment, Format, Inspection, Means, OpenDocument
 from pipeline.documents.page_need import Need, need
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.pdf_by_pdfium import PdfiumReader, Seen

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_files import OFFICE_OPEN, files_inside
 from pipeline.documents.office_locks import unlocked
 from pipeline.documents.office_relations import main_part, of_kind, relations

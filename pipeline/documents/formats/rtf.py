@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_text import PageBuilder
 from pipeline.documents.parsing import faults_are_io, read_edges, read_whole
 from pipeline.documents.rtf_reading import RtfReading

@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 from PIL import Image
 
 from pipeline.config import LimitSettings
-from pipeline.documents.formats import Format
+from pipeline.documents.contract import Format
 from pipeline.documents.pictures import Opener, PictureFormat, open_by_pillow
 from pipeline.documents.tiff_frames import At, Layout, frames
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from pipeline.documents.biff import SheetReader, Workbook, read_workbook
 from pipeline.documents.compound import is_compound, opened, read_stream
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.office_locks import decrypted
 from pipeline.documents.office_text import PageBuilder
 from pipeline.documents.parsing import faults_are_corruption, read_edges

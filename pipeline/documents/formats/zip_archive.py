@@ -17,8 +17,8 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from pipeline.config import LimitSettings
+from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.entries import LEFT_OUT_PER_CHILD, Entry, OpenTree, check_count, check_total, shown_name
-from pipeline.documents.formats import Format, Inspection, Means, OpenDocument
 from pipeline.documents.packages import holds
 from pipeline.documents.parsing import faults_are_io, read_edges
 from pipeline.documents.zip_content import key_for, opens, pieces
