@@ -21,6 +21,7 @@ _VOWELS = frozenset("aeiouyäöüéèêàâáíìóòúùïîëôûœæåøãõ�
 _PLAIN_LENGTH = 6_000  # characters that tell whether a page reads well at once
 _FEW_WORDS, _FEW_TOKENS, _FEW_LETTERS = 40, 8, 150
 _SAMPLED_TOKENS = 400
+_DIFFERENT = 4
 _LONG = 4  # letters; shorter ones are spoken as letters, too
 _MOST = 0.6  # of a page in one script, for its letters to tell
 _FIRST_BEYOND_LATIN = "\u0250"
@@ -79,7 +80,8 @@ def reads_well(text: str) -> bool:
     words = _WORD.findall(start.lower())
     if len(words) < _FEW_WORDS or len(_BAD.findall(start)) >= 0.01 * len(start):
         return False
-    return sum(word in _COMMON for word in words) >= 0.08 * len(words)
+    everyday = [word for word in words if word in _COMMON]
+    return len(everyday) >= 0.08 * len(words) and len(set(everyday)) >= _DIFFERENT  # a cipher hits one or two by chance
 
 
 def legibility(text: str) -> Legibility:

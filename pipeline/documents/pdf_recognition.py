@@ -42,18 +42,21 @@ def recognise(number: int, seen: Seen, need: Need, rendered: tuple[Image.Image, 
     """Read the rendered page `number`."""
     image, how = rendered
     found = ocr.read(image)
-    little = _found_too_little(found.text, seen.text)
+    little = _found_too_little(found.text, seen.text, all_of_it=need.keep)
     if little:
         return Recognition(None, little)
     return Recognition(_page(number, seen, need, found, how))
 
 
-def _found_too_little(recognised: str, layer: str) -> str:
-    """Why the layer is better; empty if it is not. Its letters may be wrong, but there are as many of them."""
+def _found_too_little(recognised: str, layer: str, *, all_of_it: bool) -> str:
+    """Why the layer is better; empty if it is not. The letters of a broken one are wrong, but there are as many.
+
+    `all_of_it` says that the layer goes with what is recognised anyway.
+    """
     found, there = (sum(map(str.isalnum, text)) for text in (recognised, layer))
     if not found:
         return "recognition found no text" + (": the text layer is kept" if there else "")
-    if found < _TOO_LITTLE * there:
+    if found < _TOO_LITTLE * there and not all_of_it:
         return f"recognition found {found} characters, the text layer has {there} and is kept"
     return ""
 

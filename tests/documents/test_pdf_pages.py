@@ -219,3 +219,11 @@ def test_the_share_of_pages_to_recognise_is_known_before_reading() -> None:
     mixed = counted(sheets(*[prose()] * 15, *[picture("a")] * 15))
     assert mixed[0] == 30
     assert 10 <= mixed[1] <= 20
+
+
+@pytest.mark.parametrize("name", STAMPS)
+def test_a_stamp_that_recognition_overlooks_is_kept_from_the_text_layer(name: str) -> None:
+    page = _page(sheets(shown(printed(), STAMPS[name])), Means(ocr=_Says("What stands on the scan itself")))
+    assert page.source is Source.OCR
+    assert page.text.splitlines() == ["What stands on the scan itself", *STAMPS[name]]
+    assert page.layout.splitlines()[1:] == STAMPS[name]
