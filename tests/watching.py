@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,11 @@ def drop(home: Path, name: str | bytes, content: bytes) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, by its path there."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    """Every file below a folder, by its path there, but for what a watcher moves just now."""
+    found: dict[str, bytes] = {}
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent, name)
+            with suppress(FileNotFoundError):
+                found[str(path.relative_to(folder))] = path.read_bytes()
+    return dict(sorted(found.items()))

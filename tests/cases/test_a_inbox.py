@@ -286,29 +286,6 @@ def test_a15_files_of_the_same_name_never_overwrite_each_other(engine: Engine, q
     }
 
 
-def test_b12_a_full_store_pauses_intake_until_there_is_room(
-    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    store = tmp_path / "store"
-    store.mkdir()
-    mount: list[str | Path] = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", store]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("mounting is not allowed here")
-    try:
-        (store / "ballast").write_bytes(bytes(1_500_000))
-        large = b"word " * 200_000
-        drop(tmp_path, "a.txt", large)
-        with watching(build_watcher(engine, tmp_path)):
-            until(lambda: "the disk of the store" in caplog.text)
-            assert count(engine, "documents") == 0
-            assert list(files(tmp_path / "inbox").values()) == [large]
-            assert set(files(store)) == {"ballast"}
-            (store / "ballast").unlink()
-            until(lambda: count(engine, "tasks") == 1)
-    finally:
-        subprocess.run(["umount", store], check=True)
-
-
 def test_c2_odd_names_go_through_byte_by_byte(engine: Engine, queue: Queue, tmp_path: Path) -> None:
     names = [b"M\xe4rz.txt", b"two\nlines.txt", b"-rf.txt", b"dot.", b" space ", "\u202etxt.\U0001f4c4".encode()]
     for number, name in enumerate(names):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from pipeline.config import InboxSettings, Rule
 from pipeline.documents.inbox import NOTE_MARK, Scan, is_ignored, rule_for, scan
+from pipeline.documents.writing import is_open_for_writing
+from tests.documents.endings import KINDS
 from tests.documents.samples import pdf
 
 SETTINGS = InboxSettings(quiet_for_seconds=2, empty_grace_seconds=900)
@@ -74,6 +76,44 @@ def test_a_pdf_without_its_end_waits_ten_times_as_long(tmp_path: Path) -> None:
     assert scans.settled_at(3) == [b"padded.pdf", b"whole.pdf"]
     assert scans.settled_at(19.9) == [b"padded.pdf", b"whole.pdf"]
     assert scans.settled_at(20) == [b"cut.pdf", b"padded.pdf", b"whole.pdf"]
+
+
+@pytest.mark.parametrize("kind", ["zip", "jpeg", "tiff", "old office", "heic", "xml", "mail"])
+def test_whatever_has_an_end_is_waited_for_but_not_for_ever(tmp_path: Path, kind: str) -> None:
+    content = KINDS[kind](2000).content
+    (tmp_path / "cut").write_bytes(content[:-200])
+    (tmp_path / "whole").write_bytes(content)
+    scans = Scans(tmp_path)
+    scans.at(0)
+    assert scans.settled_at(3) == [b"whole"]
+    assert scans.last.next_in == 17
+    assert scans.settled_at(20) == [b"cut", b"whole"]
+
+
+def test_a_file_that_is_open_for_writing_is_waited_for_but_not_for_ever(tmp_path: Path) -> None:
+    (tmp_path / "open.txt").write_bytes(b"words")
+    (tmp_path / "read.txt").write_bytes(b"words")
+    scans = Scans(tmp_path)
+    with (tmp_path / "open.txt").open("ab") as writer, (tmp_path / "read.txt").open("rb") as reader:
+        if is_open_for_writing(reader.fileno(), tmp_path / "read.txt") is None:
+            pytest.skip("this file system does not tell")
+        scans.at(0)
+        assert scans.settled_at(3) == [b"read.txt"]
+        assert scans.settled_at(20) == [b"open.txt", b"read.txt"]
+        writer.write(b", more")
+    assert scans.settled_at(21) == [b"read.txt"]
+    assert sorted(scans.settled_at(23)) == [b"open.txt", b"read.txt"]
+
+
+def test_a_file_that_stays_settled_is_looked_into_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(WHOLE)
+    scans = Scans(tmp_path)
+    scans.at(0)
+    assert scans.settled_at(3) == [b"a.pdf"]
+    os.utime(path, ns=(10**9, path.stat().st_mtime_ns))  # as if nobody had read it since
+    assert scans.settled_at(6) == [b"a.pdf"]
+    assert path.stat().st_atime_ns == 10**9
 
 
 def test_an_empty_file_may_be_a_placeholder_until_its_grace_is_over(tmp_path: Path) -> None:

@@ -30,13 +30,14 @@ TAKING = [
     "pipeline.documents.archive:Archive.keep",
     "pipeline.intake.recipe:Intake.store",
     "pipeline.intake.recipe:Intake.triage",
-    "pipeline.intake.arrivals:Arrivals.document",
+    "pipeline.registering:Registry.document",
     "pipeline.queue.store:Queue.enqueue",
     "pipeline.intake.arrivals:Arrivals.add",
     "pipeline.intake.recipe:Intake.record",
     "pipeline.intake.recipe:Intake.holds",
 ]
 PLACING = [
+    "pipeline.intake.stillness:Stillness.is_released",
     "pipeline.intake.placing:Placing.choose",
     "pipeline.intake.arrivals:Arrivals.choose_place",
     "pipeline.intake.placing:move",
