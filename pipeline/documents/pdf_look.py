@@ -1,15 +1,17 @@
 """What a PDF page is, in figures: how much of it is text, image, drawing, and whether its text can be read.
 
-Text that reads well on a page without large images is accepted at once; the rest costs some milliseconds, and a
-doubtful page is rendered small to see whether there is print where no text is.
+A page full of text that reads well is accepted after a glance at its objects, a shorter one without large images once
+all were counted; the rest costs some milliseconds, and a doubtful page is rendered small to see whether there is print
+where no text is.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import repeat
 from typing import Any
 
 from PIL import Image, ImageChops, ImageFilter
@@ -20,6 +22,8 @@ from pipeline.documents.page_need import Figures, is_doubtful
 from pipeline.documents.pdf_render import small
 
 _GRID = 32  # cells a side; areas are counted in them, so that what overlaps counts once
+_FULL_OF_TEXT = 2_000  # characters that cover a quarter of the page, so that nothing beside them can matter
+_GLANCE = 8  # objects
 _MOST_OBJECTS = 3_000
 _DEEPEST_FORM = 6
 _SAMPLED_TEXT = 8  # a layer is invisible as a whole: the first ones and every eighth tell
@@ -78,9 +82,11 @@ class _Seen:
 
 def look(page: Any, text_page: Any, text: str) -> Figures:
     """The figures of a loaded pypdfium2 page; `text` is its text layer, or the start of it."""
+    characters = sum(map(len, text.split()))
+    if characters >= _FULL_OF_TEXT and _shows_text_only(page) and reads_well(text):
+        return Figures(characters, _calls().count(_handle(page)), plain=True)
     seen = _count(page)
     images = seen.images.share()
-    characters = sum(map(len, text.split()))
     if images < _LARGE_IMAGE and not seen.hidden and reads_well(text):
         return Figures(characters, seen.objects, image_area=images, strokes=seen.strokes, plain=True)
     visible = _text_grid(page, text_page)
@@ -135,10 +141,28 @@ def _native(function: Any, result: Any, *arguments: Any) -> Any:
     return ctypes.CFUNCTYPE(result, *arguments)(address)
 
 
+def _handle(page: Any) -> int:
+    return ctypes.cast(page.raw, ctypes.c_void_p).value or 0
+
+
+def _shows_text_only(page: Any) -> bool:
+    """Whether the first objects, the last ones and some between are visible text or lines: no image, nothing nested."""
+    calls, handle = _calls(), _handle(page)
+    count = _bounded(calls.count(handle))
+    ends = min(_GLANCE, count)
+    places = {*range(ends), *range(0, count, count // _GLANCE + 1), *range(count - ends, count)}
+    for item in map(calls.get, repeat(handle), places):
+        kind = calls.kind(item) if item else raw.FPDF_PAGEOBJ_UNKNOWN
+        if item is None or kind not in (raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH):
+            return False
+        if kind == raw.FPDF_PAGEOBJ_TEXT and calls.mode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
+            return False
+    return True
+
+
 def _count(page: Any) -> _Seen:
-    seen, calls = _Seen(_grid(page)), _calls()
-    handle = ctypes.cast(page.raw, ctypes.c_void_p).value or 0
-    _walk(seen, calls, (calls.get(handle, index) for index in range(_bounded(calls.count(handle)))), _PLAIN, 0)
+    seen, calls, handle = _Seen(_grid(page)), _calls(), _handle(page)
+    _walk(seen, calls, map(calls.get, repeat(handle), range(_bounded(calls.count(handle)))), _PLAIN, 0)
     return seen
 
 
@@ -146,15 +170,13 @@ def _bounded(count: int) -> int:
     return max(min(count, _MOST_OBJECTS), 0)
 
 
-def _walk(seen: _Seen, calls: _Calls, items: Iterator[int | None], matrix: _Matrix, depth: int) -> None:
+def _walk(seen: _Seen, calls: _Calls, found: Iterable[int | None], matrix: _Matrix, depth: int) -> None:
     """Add up objects, also those in forms, which hold whole pages at times. Bounded in number and depth."""
-    for item in items:
+    items = [item for item in found if item]
+    for item, kind in zip(items, map(calls.kind, items), strict=True):
         if seen.objects >= _MOST_OBJECTS:
             return
-        if not item:
-            continue
         seen.objects += 1
-        kind = calls.kind(item)
         if kind == raw.FPDF_PAGEOBJ_TEXT:
             if seen.objects % _SAMPLED_TEXT == 0 or seen.texts < _SAMPLED_TEXT:
                 seen.texts += 1
@@ -165,7 +187,7 @@ def _walk(seen: _Seen, calls: _Calls, items: Iterator[int | None], matrix: _Matr
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
             _add_image(seen, item, matrix)
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEEPEST_FORM:
-            inside = (calls.get_inside(item, index) for index in range(_bounded(calls.count_inside(item))))
+            inside = map(calls.get_inside, repeat(item), range(_bounded(calls.count_inside(item))))
             _walk(seen, calls, inside, _times(_matrix(item), matrix), depth + 1)
 
 
