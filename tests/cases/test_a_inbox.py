@@ -217,6 +217,17 @@ def test_a9_a_new_version_of_a_file_that_cannot_be_moved_is_read_again(
     assert (count(engine, "documents"), count(engine, "arrivals")) == (2, 2)
 
 
+def test_a9_a_file_of_somebody_else_has_its_place_in_the_end_although_nobody_can_tell_who_writes_to_it(
+    engine: Engine, queue: Queue, database_url: URL, open_home: Path
+) -> None:
+    drop(open_home, "a.txt", b"words").chmod(0o644)
+    _watch_as_another(database_url, open_home)
+    succeed_all(queue)
+    _watch_as_another(database_url, open_home)
+    assert files(open_home / "processed") == {"a.txt": b"words"}
+    assert files(open_home / "inbox") == {}
+
+
 def test_a10_what_arrived_while_nobody_watched_is_taken_in(engine: Engine, tmp_path: Path) -> None:
     for number in range(5):
         drop(tmp_path, f"{number}.txt", b"words %d" % number)
