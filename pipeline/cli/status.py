@@ -16,6 +16,7 @@ from pipeline.reports.durations import duration
 from pipeline.reports.monitor import Condition, Snapshot
 
 FAIL_IF_EXIT_CODE = 9
+SCANS_MISSED = 3  # a watcher that missed so many is not at work
 
 
 @click.command(short_help="Show what waits, what is in work, and what ended.")
@@ -47,7 +48,7 @@ def status(ctx: click.Context, watch: float | None, output: str, limit: int, con
         try:
             while True:
                 found = monitor.snapshot(app.engine, limit=limit)
-                _print(found, output, clear=watch is not None)
+                _print(found, output, clear=watch is not None, rescan_seconds=app.settings.inbox.rescan_seconds)
                 _fail_if(ctx, wanted, found)
                 if watch is None:
                     return
@@ -73,7 +74,7 @@ def leases(ctx: click.Context, output: str) -> None:
         print_rows(rows, list(rows[0]), output)
 
 
-def _print(found: Snapshot, output: str, *, clear: bool) -> None:
+def _print(found: Snapshot, output: str, *, clear: bool, rescan_seconds: float) -> None:
     if output == "csv":
         print_rows(found.counts, list(found.counts[0]), output)
     elif output == "json":
@@ -82,11 +83,11 @@ def _print(found: Snapshot, output: str, *, clear: bool) -> None:
     else:
         if clear and sys.stdout.isatty():
             click.clear()
-        click.echo(_words(found))
+        click.echo(_words(found, late_seconds=SCANS_MISSED * rescan_seconds))
     sys.stdout.flush()
 
 
-def _words(found: Snapshot) -> str:
+def _words(found: Snapshot, *, late_seconds: float) -> str:
     counts = table([_count(row) for row in found.counts], ["status", "tasks", "pages left", "oldest", "next"])
     working = [_in_work(row) for row in found.processing]
     lines = [counts]
@@ -96,7 +97,7 @@ def _words(found: Snapshot) -> str:
     lines.append(f"Last sweep {duration(found.sweeps['sweep_age_seconds'])} ago{f' by {safe(by)}' if by else ''}.")
     if found.sweeps["braked_at"]:
         lines.append("Its brake is on: too many leases ran out at once; the next sweep looks again.")
-    lines += [_scan(row) for row in found.scans]
+    lines += [_scan(row, late_seconds) for row in found.scans]
     return "\n".join(lines)
 
 
@@ -123,11 +124,12 @@ def _in_work(row: Row) -> Row:
     }
 
 
-def _scan(row: Row) -> str:
+def _scan(row: Row, late_seconds: float) -> str:
     note = f" {safe(row['note'])}" if row["note"] else ""
+    late = " Nobody watches it now: type doclease run." if row["scan_age_seconds"] > late_seconds else ""
     return (
         f"Inbox {safe(row['inbox'])}: scanned {duration(row['scan_age_seconds'])} ago,"
-        f" {_waiting(row['waiting_files'])} waiting.{note}"
+        f" {_waiting(row['waiting_files'])} waiting.{note}{late}"
     )
 
 

@@ -42,6 +42,14 @@ def test_the_last_scan_of_an_inbox_is_shown(doclease: Doclease, engine: Engine) 
     told = doclease("status").stdout
     assert "Inbox /in: scanned" in told
     assert "3 files waiting. cannot list \\x1b[31m" in told
+    assert "Nobody watches" not in told
+
+
+def test_an_inbox_that_nobody_watches_any_more_says_so(doclease: Doclease, engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO inbox_scans VALUES ('/in', queue_now() - interval '1 minute', 0, NULL)"))
+    assert "Inbox /in: scanned 1 min" in (told := doclease("status").stdout)
+    assert "Nobody watches it now: type doclease run." in told
 
 
 @pytest.mark.parametrize(
