@@ -21,7 +21,7 @@ from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.model import NewTask
 from pipeline.queue.states import FINAL, Status
 from pipeline.queue.store import Queue
-from pipeline.reasons import Reason
+from pipeline.reasons import Reason, Retry
 
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 _MOST_PAGES = 2**31 - 1  # what a column holds; a file may claim more
@@ -164,7 +164,8 @@ class Registry:
 
     def _rejected(self, connection: Connection, task: NewTask, newest: Newest | None, triage: Triage) -> int:
         assert triage.reason is not None
-        status = Status.QUARANTINED if triage.reason is Reason.BOMB else Status.FAILED
+        is_dangerous = triage.reason is Reason.BOMB or triage.reason.retry is Retry.SUSPECT
+        status = Status.QUARANTINED if is_dangerous else Status.FAILED
         if newest is not None and (newest.status, newest.reason) == (status, triage.reason):
             return newest.task_id
         return self._queue.reject(connection, task, status=status, reason=triage.reason, error=triage.error)
