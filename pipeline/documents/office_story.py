@@ -47,6 +47,7 @@ class _Paragraph:
     number: str | None = None
     level: str | None = None
     style: str | None = None
+    ends_section: bool = False
 
 
 class Story:
@@ -163,7 +164,10 @@ class Story:
 
     def _end_paragraph(self) -> None:
         if self._paragraphs:
-            self._emit(self._paragraphs.pop().runs)
+            paragraph = self._paragraphs.pop()
+            self._emit(paragraph.runs)
+            if paragraph.ends_section:
+                self._turn_section()
 
     def _emit(self, runs: list[str]) -> None:
         text = "".join(runs).strip("\n")
@@ -239,6 +243,13 @@ class Story:
         self._continues = attribute(attributes, "val") == "continuous"
 
     def _end_section(self) -> None:
+        """Those of a section before the last stand in its last paragraph, whose text is still to come."""
+        if self._paragraphs:
+            self._paragraphs[-1].ends_section = True
+        else:
+            self._turn_section()
+
+    def _turn_section(self) -> None:
         if self._pages and len(self._targets) == 1:
             self._end_page()
             if self._continues:

@@ -290,3 +290,14 @@ def test_a_section_that_word_began_on_a_new_page_keeps_it_though_it_is_continuou
     continuous = '<w:p><w:pPr><w:sectPr><w:type w:val="continuous"/></w:sectPr></w:pPr></w:p>'
     first = "<w:p><w:pPr><w:sectPr/></w:pPr><w:r><w:t>one</w:t></w:r></w:p>"
     assert texts(document(first + paragraph("two", RENDERED) + continuous)) == ["one", "two"]
+
+
+def test_the_paragraph_that_ends_a_section_belongs_to_it() -> None:
+    last = "<w:p><w:pPr><w:sectPr/></w:pPr><w:r><w:t>of one</w:t></w:r></w:p>"
+    assert texts(document(paragraph("one") + last + paragraph("two") + "<w:sectPr/>")) == ["one\nof one", "two"]
+
+
+def test_a_title_across_a_table_pushes_no_column() -> None:
+    title = _cell(paragraph("A title as long as a line"), '<w:gridSpan w:val="2"/>')
+    found = layout(document(_table(title, _cell(paragraph("a")) + _cell(paragraph("b")))))
+    assert found == ["A title as long as a line", "a  b"]

@@ -81,7 +81,7 @@ def test_text_boxes_follow_the_rows() -> None:
 
 
 def test_charts_are_no_sheets_and_charts_within_a_sheet_no_rows() -> None:
-    inner = begin(0x20) + number(0, 0, 99) + record(0x0A)
+    inner = begin(0x20) + number(0, 5, 99) + record(0x0A)
     content = stream({"S": inner + number(0, 0, 1)})
     assert texts(compound({"Workbook": content})) == ["1"]
     chart = bytearray(content)

@@ -106,6 +106,9 @@ def test_styles_and_the_year_of_the_workbook_reach_the_cells() -> None:
 def test_a_phonetic_reading_is_not_part_of_a_text() -> None:
     content = workbook({"S": '<row><c t="inlineStr"><is><t>東京</t><rPh><t>トウキョウ</t></rPh></is></c></row>'})
     assert text(content) == "東京"
+    shared = part("sst", "<si><t>大阪</t><rPh><t>オオサカ</t></rPh></si>")
+    content = workbook({"S": '<row><c t="s"><v>0</v></c></row>'}, parts={"xl/sharedStrings.xml": shared})
+    assert text(content) == "大阪"
 
 
 def test_cells_without_references_follow_each_other() -> None:

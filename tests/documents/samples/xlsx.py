@@ -43,8 +43,8 @@ def workbook(
             "xl/sharedStrings.xml": part("sst", texts),
             "xl/styles.xml": part("styleSheet", styles),
             **written,
-            **(parts or {}),
         }
+        | dict(parts or {})
     )
 
 
