@@ -24,7 +24,7 @@ import time
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class Figures:
     word_f1: float
     cpu_seconds: float  # of each page
     confidence: float
-    upright: bool
+    turns: tuple[int, ...]  # by which each page was turned
 
 
 def folded(text: str) -> str:
@@ -153,7 +153,7 @@ def measured(ocr: Reader, sample: Sample, turns: int) -> Figures:
         word_f1(sample.truth, text),
         seconds / max(len(seen), 1),
         statistics.fmean(each.confidence for each in seen),
-        all(each.turns == turns for each in seen),
+        tuple(each.turns for each in seen),
     )
 
 
@@ -161,26 +161,37 @@ def run(engine: str, options: argparse.Namespace) -> None:
     """Measure one engine and print it; runs in a process of its own, so that peak memory is the engine's."""
     name, _, below = engine.partition(":")
     settings = OcrSettings(engine=name, languages=options.languages)
-    if below:
-        settings = OcrSettings(engine=name, languages=options.languages, second_look_below=float(below))
-    ocr = reader(settings)
+    ocr = reader(replace(settings, second_look_below=float(below)) if below else settings)
     assert ocr is not None, "engine none reads nothing"
     samples = [*made_samples(options.made)]
     if options.corpus is not None:
         samples += corpus_samples(options.corpus, options.only)
-    found: list[tuple[int, Figures]] = []
+    found: list[list[Figures]] = []
     for sample in samples:
-        for turns in range(4 if options.turn else 1):
-            figures = measured(ocr, sample, turns)
-            found.append((turns, figures))
-            _show(f"{sample.name} {f'turned {90 * turns}' if turns else ''}", [figures], options.quiet)
+        found.append([measured(ocr, sample, turns) for turns in range(4 if options.turn else 1)])
+        for turns, figures in enumerate(found[-1]):
+            _show(_title(sample.name, turns), [figures], options.quiet)
     print(f"\n== {engine}: means; peak RSS {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
-    for group, turns in sorted({(figures.group, turns) for turns, figures in found}):
-        chosen = [figures for each, figures in found if figures.group == group and each == turns]
-        _show(f"{group} {f'turned {90 * turns}' if turns else ''}", chosen)
-    turned = [figures.upright for turns, figures in found if turns]
-    if turned:
-        print(f"orientation right on {sum(turned)} of {len(turned)} turned documents")
+    _summarise(found)
+
+
+def _summarise(found: Sequence[Sequence[Figures]]) -> None:
+    """Means by group and turn. Whether a turned page was set upright is told by how it was turned when it lay as it is."""
+    for group in sorted({figures[0].group for figures in found}):
+        of_group = [figures for figures in found if figures[0].group == group]
+        for turns, each in enumerate(zip(*of_group, strict=True)):
+            _show(_title(group, turns), each)
+    right = [
+        all((one + turns - other) % 4 == 0 for one, other in zip(figures[0].turns, figures[turns].turns, strict=True))
+        for figures in found
+        for turns in range(1, len(figures))
+    ]
+    if right:
+        print(f"orientation right on {sum(right)} of {len(right)} turned documents")
+
+
+def _title(name: str, turns: int) -> str:
+    return f"{name} turned {90 * turns}" if turns else name
 
 
 def _show(name: str, figures: Sequence[Figures], quiet: bool = False) -> None:

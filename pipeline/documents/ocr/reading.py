@@ -9,7 +9,7 @@ from PIL import Image
 
 from pipeline.config import OcrSettings
 from pipeline.documents.ocr import engines, images, order, second_look, skew
-from pipeline.documents.ocr.seen import Engine, Line, Recognised, confidence
+from pipeline.documents.ocr.seen import Engine, Line, Recognised, characters, confidence
 
 _LEAST_SKEW_DEGREES = 0.2  # lines of less are read as they are, and straightening would blur them a little
 
@@ -72,27 +72,27 @@ def _upright(engine: Engine, page: Image.Image, upright_above: float) -> tuple[I
     the page then reads as upright text does, or at least better than before.
     """
     lines = engine.recognise(page)
-    turns = _turns(lines, upright_above)
-    if not turns:
-        return page, 0, lines
-    other = images.turned(page, turns)
-    again = engine.recognise(other)
     enough = min(upright_above, confidence(lines))
-    return (other, turns, again) if confidence(again) > enough else (page, 0, lines)
+    for turns in _turns(lines, upright_above):
+        other = images.turned(page, turns)
+        again = engine.recognise(other)
+        if confidence(again) > enough:
+            return other, turns, again
+    return page, 0, lines
 
 
-def _turns(lines: Sequence[Line], upright_above: float) -> int:
-    """Quarter turns clockwise that the lines ask for. Engines turn high boxes before they read them, always one way:
-    so one of the two ways that a page can lie on its side is read well."""
+def _turns(lines: Sequence[Line], upright_above: float) -> tuple[int, ...]:
+    """Quarter turns clockwise that the lines ask for, the likeliest first.
+
+    Engines turn high boxes before they read them, always one way: so of the two ways that a page can lie on its side
+    one is read well.
+    """
     long = [line for line in lines if len(line.text) >= 3]
-    if not long:
-        return 0
-    characters = sum(len(line.text) for line in long)
-    wide = sum(len(line.text) for line in long if line.width > line.height) > characters / 2
+    wide = characters(line for line in long if line.width > line.height) >= characters(long) / 2
     sure = confidence(long) > upright_above
     if wide:
-        return 0 if sure else 2
-    return 3 if sure else 1
+        return () if sure or not long else (2,)
+    return (3, 1) if sure else (1, 3)
 
 
 def _scaled(line: Line, factor: float) -> Line:

@@ -12,6 +12,12 @@ from tests.documents.ocr import pages
 SHORT = pages.LETTER[:3]
 
 
+def cells(layout: str) -> list[tuple[str, ...]]:
+    """The cells of each row: what two spaces or more part."""
+    rows = [[cell.strip() for cell in line.split("  ")] for line in layout.splitlines()]
+    return [tuple(cell for cell in row if cell) for row in rows]
+
+
 @pytest.fixture(scope="module")
 def ocr() -> Reader:
     found = reader(OcrSettings())
@@ -34,10 +40,11 @@ def test_a_turned_page_reads_as_if_it_were_upright(ocr: Reader, turns: int) -> N
     assert seen.text.splitlines() == list(pages.LETTER)
 
 
-def test_a_skewed_page_is_straightened_and_its_rows_do_not_mix(ocr: Reader) -> None:
-    seen = ocr.read(pages.fallen(pages.letter(), 3))
-    assert seen.skew_degrees == pytest.approx(3, abs=0.2)
-    assert seen.text.splitlines() == list(pages.LETTER)
+@pytest.mark.parametrize("degrees", [3.0, -3.0])
+def test_a_skewed_table_is_straightened_and_its_rows_do_not_mix(ocr: Reader, degrees: float) -> None:
+    seen = ocr.read(pages.fallen(pages.table(), degrees))
+    assert seen.skew_degrees == pytest.approx(degrees, abs=0.2)
+    assert cells(seen.layout) == list(pages.TABLE)
 
 
 def test_a_page_can_be_turned_and_skewed_at_once(ocr: Reader) -> None:
@@ -78,9 +85,7 @@ def test_boxes_of_a_huge_image_are_in_its_own_pixels(ocr: Reader) -> None:
 
 
 def test_cells_of_a_table_are_parted_by_two_spaces(ocr: Reader) -> None:
-    seen = ocr.read(pages.table())
-    rows = [tuple(cell for cell in line.strip().split("  ") if cell) for line in seen.layout.splitlines()]
-    assert [tuple(cell.strip() for cell in row) for row in rows] == list(pages.TABLE)
+    assert cells(ocr.read(pages.table()).layout) == list(pages.TABLE)
 
 
 def test_columns_of_text_are_read_one_after_the_other(ocr: Reader) -> None:

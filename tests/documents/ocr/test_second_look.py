@@ -54,6 +54,11 @@ def test_a_page_in_doubt_is_read_again_as_a_whole(lines: Sequence[Line], larger:
 
 
 def test_a_second_reading_that_is_less_certain_is_dropped(lines: Sequence[Line], larger: Engine) -> None:
-    nowhere = replace(lines[0], top=5, bottom=30)  # white paper
-    mixed = [*lines[1:], replace(nowhere, confidence=0.5)]
-    assert second_look.again(pages.letter(), mixed, BELOW, lambda: larger) == mixed
+    certain = [replace(line, confidence=1.0) for line in lines[1:]]
+    almost = replace(misread(lines[0]), confidence=0.9999)
+    assert second_look.again(pages.letter(), [almost, *certain], 1.0, lambda: larger)[0] == almost
+
+
+def test_a_second_reading_of_something_else_is_dropped(lines: Sequence[Line], larger: Engine) -> None:
+    elsewhere = replace(misread(lines[0]), text="#" * 80)
+    assert second_look.again(pages.letter(), [elsewhere, *lines[1:]], 0.6, lambda: larger)[0] == elsewhere
