@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, text
 
 from pipeline.attachments import Parent
 from pipeline.documents.text import Page, Source, clean, identifiers
+from pipeline.kept import LAST_PAGES, WHOLE_CHARACTERS
 from pipeline.queue.model import Claim
 
 MAX_VALUE_CHARACTERS = 2_000
@@ -26,31 +27,67 @@ MAX_VALUES = 100
 MAX_NAMES = 200  # of fields, checks or scores
 MAX_GAPS = 100_000
 MAX_PAGE_CHARACTERS = 8_000_000  # twice what a child sends: cleaning may lengthen a text
+MAX_STATEMENT_CHARACTERS = 8_000_000
 MAX_NUMBER = 1e9
 # Only ASCII digits, and no other form of ISO 8601: what Python reads and PostgreSQL does not would break the views.
 _AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FIELD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
+# One statement for many pages: the price of a statement is that of five pages.
 _WRITE_PAGES = text(
     """
     INSERT INTO pages
         (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures)
-    VALUES
-        (:task_id, :page_no, :attempt_no, :text, :layout, :source, :engine, :error, :seconds, :identifiers, :note,
-         CAST(:figures AS jsonb))
+    SELECT
+        :task_id, page_no, :attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures
+    FROM json_to_recordset(CAST(:pages AS json)) AS given (
+        page_no integer,
+        text text,
+        layout text,
+        source text,
+        engine text,
+        error text,
+        seconds double precision,
+        identifiers text,
+        note text,
+        figures jsonb
+    )
     ON CONFLICT (task_id, page_no) DO UPDATE
     SET attempt_no = excluded.attempt_no, text = excluded.text, layout = excluded.layout, source = excluded.source,
         engine = excluded.engine, error = excluded.error, seconds = excluded.seconds,
         identifiers = excluded.identifiers, note = excluded.note, figures = excluded.figures
     """
 )
+# What a handler sees of them, see kept.py: in the middle of a very long document their text is left where it is.
 _STORED_PAGES = text(
     """
+    WITH stored AS (
+        SELECT
+            page_no,
+            row_number() OVER (ORDER BY page_no) = page_no AS follows,
+            sum(length(text) + COALESCE(length(layout), 0)) OVER (ORDER BY page_no) <= :whole_characters AS is_whole
+        FROM pages
+        WHERE task_id = :task_id
+    ),
+    kept AS (
+        SELECT page_no, is_whole, is_whole OR page_no > max(page_no) OVER () - :last_pages AS has_text
+        FROM stored
+        WHERE follows
+    )
     SELECT
-        page_no, text, COALESCE(layout, text) AS layout, source, engine, error, seconds, COALESCE(note, '') AS note,
+        page_no,
+        is_whole,
+        CASE WHEN has_text THEN text ELSE '' END AS text,
+        CASE WHEN has_text THEN COALESCE(layout, text) ELSE '' END AS layout,
+        source,
+        engine,
+        error,
+        seconds,
+        COALESCE(note, '') AS note,
         COALESCE(figures, '{}') AS figures
     FROM pages
+    JOIN kept USING (page_no)
     WHERE task_id = :task_id
     ORDER BY page_no
     """
@@ -91,7 +128,8 @@ _ORIGIN = text(
 class Material:
     """What an attempt starts from: the document's bytes by hash, its name, what is read, and what to keep away from.
 
-    `tree_documents` and `tree_bytes` count all files that came inside the same document at the top, so far.
+    `stored` are the pages that are done, from page 1 without a hole, as a handler sees them; the first `whole` of them
+    are whole. `tree_documents` and `tree_bytes` count all files that came inside the same document at the top, so far.
     """
 
     sha256: str
@@ -100,6 +138,7 @@ class Material:
     tree_documents: int = 0
     tree_bytes: int = 0
     stored: tuple[Page, ...] = ()
+    whole: int = 0
     skip: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -120,19 +159,22 @@ class Results:
             fresh = _material(connection.execute(_ORIGIN, values).one())
             if claim.attempt_no == 1:
                 return fresh
-            stored = connection.execute(_STORED_PAGES, {"task_id": claim.task_id}).all()
+            bounds = {"whole_characters": WHOLE_CHARACTERS, "last_pages": LAST_PAGES}
+            stored = connection.execute(_STORED_PAGES, {"task_id": claim.task_id, **bounds}).all()
             crashed = connection.execute(_CRASHED_PAGES, {"task_id": claim.task_id}).all()
         skip = {
             row.page_no: f"skipped: it took the parser down {row.crashes} times ({row.error})"
             for row in crashed
             if row.crashes >= skip_after_crashes
         }
-        return replace(fresh, stored=_without_holes([_page(row) for row in stored]), skip=skip)
+        whole = sum(row.is_whole for row in stored)
+        return replace(fresh, stored=tuple(_page(row) for row in stored), whole=whole, skip=skip)
 
     def write_pages(self, connection: Connection, claim: Claim, pages: Sequence[Page]) -> None:
         """Store finished pages inside the queue's fenced transaction. Writing a page again is harmless."""
-        if pages:
-            connection.execute(_WRITE_PAGES, [_row(claim, page.storable()) for page in pages])
+        for rows in _statements(_row(page.storable()) for page in pages):
+            values = {"task_id": claim.task_id, "attempt_no": claim.attempt_no, "pages": f"[{','.join(rows)}]"}
+            connection.execute(_WRITE_PAGES, values)
 
 
 def checked_result(result: object) -> dict[str, Any]:
@@ -221,9 +263,18 @@ def _is_page(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_NUMBER
 
 
-def _without_holes(pages: list[Page]) -> tuple[Page, ...]:
-    whole = [page for expected, page in enumerate(pages, start=1) if page.number == expected]
-    return tuple(whole)
+def _statements(rows: Iterable[str]) -> Iterator[list[str]]:
+    """The rows that go into one statement, up to what a value of PostgreSQL can hold many times over."""
+    together: list[str] = []
+    size = 0
+    for row in rows:
+        together.append(row)
+        size += len(row)
+        if size > MAX_STATEMENT_CHARACTERS:
+            yield together
+            together, size = [], 0
+    if together:
+        yield together
 
 
 def _material(row: Any) -> Material:
@@ -253,18 +304,19 @@ def _figures(given: Mapping[str, float | str]) -> dict[str, float | str | None]:
     }
 
 
-def _row(claim: Claim, page: Page) -> dict[str, Any]:
-    return {
-        "task_id": claim.task_id,
-        "page_no": page.number,
-        "attempt_no": claim.attempt_no,
-        "text": page.text[:MAX_PAGE_CHARACTERS],
-        "layout": page.layout[:MAX_PAGE_CHARACTERS] if page.layout != page.text else None,
-        "source": page.source.value,
-        "engine": clean(page.engine),
-        "error": page.error and page.error[:MAX_VALUE_CHARACTERS],
-        "seconds": page.seconds if math.isfinite(page.seconds) else 0.0,
-        "identifiers": clean(identifiers(page.text)),
-        "note": page.note[:MAX_VALUE_CHARACTERS] or None,
-        "figures": json.dumps(_figures(page.figures)) if page.figures else None,
-    }
+def _row(page: Page) -> str:
+    return json.dumps(
+        {
+            "page_no": page.number,
+            "text": page.text[:MAX_PAGE_CHARACTERS],
+            "layout": page.layout[:MAX_PAGE_CHARACTERS] if page.layout != page.text else None,
+            "source": page.source.value,
+            "engine": clean(page.engine),
+            "error": page.error and page.error[:MAX_VALUE_CHARACTERS],
+            "seconds": page.seconds if math.isfinite(page.seconds) else 0.0,
+            "identifiers": clean(identifiers(page.text)),
+            "note": page.note[:MAX_VALUE_CHARACTERS] or None,
+            "figures": _figures(page.figures) if page.figures else None,
+        },
+        ensure_ascii=False,
+    )

@@ -18,6 +18,7 @@ from pipeline.documents.identify import identify
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
 from pipeline.handling import Extraction, Field, Handler
+from pipeline.kept import Kept
 from pipeline.reasons import Reason
 
 MAX_PAGE_CHARACTERS = 4_000_000
@@ -34,7 +35,8 @@ ENVELOPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to read. `stored` are the pages that earlier attempts finished, from page 1 without a hole.
+    """What to read. `stored` are the pages that earlier attempts finished, from page 1 without a hole, as kept.py keeps
+    them; the first `whole` of them are whole.
 
     `skip` maps pages that took a child down before to what happened; they become gaps without being touched.
     `handler` is a handler's name or auto.
@@ -45,6 +47,7 @@ class Job:
     handler: str = handling.AUTO
     means: Means = field(default_factory=Means)
     stored: tuple[Page, ...] = ()
+    whole: int = 0
     skip: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -73,20 +76,20 @@ def process(
     Pages to skip are not skipped when nothing else would be left: then the document itself is what fails.
     """
     kind, media_type = identify(job.file, job.name, formats)
-    pages = list(job.stored)
+    kept = Kept(job.stored, job.whole)
     with kind.open(job.file, job.means) as document:
         _check_pages(document.page_count, job.means.limits.max_pages)
         on_open(document.page_count)
         skip = job.skip if len(job.skip) < document.page_count else {}
-        for number in range(len(pages) + 1, document.page_count + 1):
+        for number in range(len(kept) + 1, document.page_count + 1):
             page = _read(document, number, skip)
             on_page(page)
-            pages.append(page)
-        _check_readable(pages)
+            kept.add(page)
+        _check_readable(kept.pages)
         carries = _unpack(document, on_attachment)
     # A type that was ordered for a mail or an archive is meant for what is in it.
     wanted = handling.AUTO if carries and media_type in ENVELOPES else job.handler
-    return _finish(Document(job.name, media_type, tuple(pages)), handlers, wanted)
+    return _finish(Document(job.name, media_type, kept.pages), handlers, wanted)
 
 
 def _unpack(document: OpenDocument, on_attachment: Callable[[Attachment], None]) -> bool:
@@ -122,6 +125,8 @@ def _gap(number: int, error: str) -> Page:
 
 
 def _capped(page: Page) -> Page:
+    if max(len(page.text), len(page.layout)) <= MAX_PAGE_CHARACTERS:
+        return page
     return replace(page, text=page.text[:MAX_PAGE_CHARACTERS], layout=page.layout[:MAX_PAGE_CHARACTERS])
 
 

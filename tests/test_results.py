@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
 from pipeline.documents.text import Page, Source, clean
+from pipeline.kept import Kept
 from pipeline.queue.model import Claim, Usage
 from pipeline.queue.store import Queue
 from pipeline.results import Results, checked_result
@@ -157,6 +158,22 @@ def test_stored_pages_come_back_as_they_were_up_to_the_first_hole(engine: Engine
     again = _second_attempt(claim)
     assert results.material(again).stored == tuple(pages[:2])
     assert results.material(claim).stored == ()
+
+
+def test_of_a_very_long_document_an_attempt_gets_what_its_handler_would_have_seen(
+    engine: Engine, queue: Queue, claim: Claim
+) -> None:
+    results = Results(engine)
+    text_of_a_page = "word " * 200_000
+    pages = [Page(number, text_of_a_page, text_of_a_page) for number in range(1, 36)]
+    with queue.checkpointing(claim, pages_done=35, lease_seconds=15) as (connection, _answer):
+        results.write_pages(connection, claim, [*pages[:33], pages[34]])  # one is missing: what follows does not count
+    found = results.material(_second_attempt(claim))
+    kept = Kept()
+    for page in pages[:33]:
+        kept.add(page)
+    assert (found.stored, found.whole) == (kept.pages, 20)
+    assert [page.number for page in found.stored if not page.text] == [21, 22, 23]
 
 
 def _second_attempt(claim: Claim) -> Claim:

@@ -34,6 +34,7 @@ from pipeline.worker.frames import (
     known_reason,
     page_count_of,
     page_of,
+    stored_frames,
     unpacked_of,
     usage_of,
 )
@@ -135,14 +136,16 @@ class Attempt:
         request = job_frame(
             name=material.name,
             handler=self._claim.handler,
-            stored=material.stored,
+            stored=len(material.stored),
+            whole=material.whole,
             skip=material.skip,
             depth=material.parent.depth,
             cpu_seconds=self._claim.deadline_seconds,
         )
         with carrying.document(self._equipment.archive, material.sha256) as file:
             self._child_is_idle = False
-            self._child.assign(request, file, carrying.allowance(self._equipment.provision(), material))
+            provision = carrying.allowance(self._equipment.provision(), material)
+            self._child.assign(request, file, provision, stored_frames(material.stored))
 
     def _on_frame(self, frame: Frame) -> None:
         self._step_at = boottime()

@@ -10,7 +10,7 @@ import resource
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,13 +21,14 @@ from pipeline.documents import formats, ocr
 from pipeline.documents.contract import Format, Means
 from pipeline.documents.identify import inspect
 from pipeline.documents.ocr import Reader
+from pipeline.documents.text import Page
 from pipeline.errors import DocumentError
 from pipeline.handling import Handler
 from pipeline.reasons import Reason
 from pipeline.work import process
 from pipeline.worker import sandbox
 from pipeline.worker.channel import Requests
-from pipeline.worker.frames import Frame, encode, job_of
+from pipeline.worker.frames import Frame, encode, job_of, page_fields, page_of
 from pipeline.worker.provision import Provision, provision_of
 from pipeline.worker.unpacking import Unpacker
 
@@ -53,11 +54,12 @@ class Child:
 
     def _answer(self, frame: Frame, file: BinaryIO) -> None:
         try:
+            stored = list(self._stored(frame))
             means = self._means(provision_of(frame["provision"]))
             if frame["kind"] == "inspect":
                 self._say("inspected", **asdict(inspect(file, frame["name"], self._kinds, means)))
             else:
-                self._work(frame, file, means)
+                self._work(frame, stored, file, means)
         except DocumentError as error:
             self._say("refused", reason=str(error.reason), error=str(error))
         except OSError as error:
@@ -66,20 +68,30 @@ class Child:
             # The parent replaces a child that ran out: what is left of the heap is not to be trusted.
             self._say("refused", reason=Reason.OUT_OF_MEMORY.value, error="the parser reached its memory limit")
 
-    def _work(self, frame: Frame, file: BinaryIO, means: Means) -> None:
+    def _work(self, frame: Frame, stored: Sequence[Page], file: BinaryIO, means: Means) -> None:
         started = time.process_time()
         unpacker = Unpacker(Path.cwd(), self._kinds, means, int(frame["depth"]))
         sandbox.limit_cpu(float(frame["cpu_seconds"]))
         finished = process(
-            job_of(frame, file, means),
+            job_of(frame, stored, file, means),
             self._kinds,
             self._handlers,
             on_open=lambda count: self._say("opened", page_count=count),
-            on_page=lambda page: self._say("page", page=asdict(page)),
+            on_page=lambda page: self._say("page", page=page_fields(page)),
             on_attachment=lambda attachment: unpacker.unpack(attachment, self._hand_over),
         )
         used = {"cpu_seconds": time.process_time() - started, "peak_rss_bytes": _peak_rss_bytes()}
         self._say("finished", reason=finished.reason.value, result=finished.result, **used)
+
+    def _stored(self, frame: Frame) -> Iterator[Page]:
+        """The pages that follow a job: read whatever becomes of it, as after them comes the next request."""
+        left = int(frame.get("stored", 0))
+        while left > 0:
+            more = self._requests.next()
+            if more is None:
+                raise SystemExit
+            yield from map(page_of, more["pages"])
+            left -= len(more["pages"])
 
     def _hand_over(self, facts: dict[str, Any]) -> None:
         """Tell of a file in the scratch folder and wait until the parent has it, so that there is one at a time."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from pipeline.documents.contract import Inspection, Means
@@ -17,6 +17,7 @@ from pipeline.reasons import Reason
 from pipeline.work import Job
 
 MAX_FRAME_BYTES = 256 * 1024 * 1024
+STORED_CHARACTERS = 4_000_000
 MAX_NOTE_CHARACTERS = 500
 MAX_FIGURES = 30
 MAX_NAME_CHARACTERS = 1_000
@@ -73,28 +74,69 @@ def _parse(body: bytes) -> Frame:
 
 
 def job_frame(
-    *, name: str, handler: str, stored: Sequence[Page], skip: Mapping[int, str], depth: int, cpu_seconds: float
+    *,
+    name: str,
+    handler: str,
+    stored: int = 0,
+    whole: int = 0,
+    skip: Mapping[int, str],
+    depth: int,
+    cpu_seconds: float,
 ) -> Frame:
-    """A job for the child, but its file and its provision; the child's processor limit is set to `cpu_seconds`."""
+    """A job for the child, but its file and its provision; the child's processor limit is set to `cpu_seconds`.
+
+    `stored` pages follow in frames of their own, of which the first `whole` are whole.
+    """
     return {
         "kind": "job",
         "name": name,
         "handler": handler,
-        "stored": [asdict(page) for page in stored],
+        "stored": stored,
+        "whole": whole,
         "skip": {str(number): error for number, error in skip.items()},
         "depth": depth,
         "cpu_seconds": cpu_seconds,
     }
 
 
-def job_of(frame: Frame, file: BinaryIO, means: Means) -> Job:
-    """The job in a frame."""
+def stored_frames(pages: Iterable[Page]) -> Iterator[Frame]:
+    """The pages that earlier attempts finished, so many to a frame that none comes near the limit."""
+    together: list[dict[str, Any]] = []
+    size = 0
+    for page in pages:
+        together.append(page_fields(page))
+        size += len(page.text) + len(page.layout)
+        if size > STORED_CHARACTERS:
+            yield {"kind": "stored", "pages": together}
+            together, size = [], 0
+    if together:
+        yield {"kind": "stored", "pages": together}
+
+
+def page_fields(page: Page) -> dict[str, Any]:
+    """The page as it travels: its layout is None where it is the text. By hand, as asdict() takes ten times as long."""
+    return {
+        "number": page.number,
+        "text": page.text,
+        "layout": None if page.layout == page.text else page.layout,
+        "source": page.source,
+        "engine": page.engine,
+        "error": page.error,
+        "seconds": page.seconds,
+        "note": page.note,
+        "figures": page.figures,
+    }
+
+
+def job_of(frame: Frame, stored: Iterable[Page], file: BinaryIO, means: Means) -> Job:
+    """The job in a frame, with the pages that followed it."""
     return Job(
         file=file,
         name=frame["name"],
         handler=frame["handler"],
         means=means,
-        stored=tuple(page_of(page) for page in frame["stored"]),
+        stored=tuple(stored),
+        whole=int(frame["whole"]),
         skip={int(number): error for number, error in frame["skip"].items()},
     )
 
@@ -103,11 +145,11 @@ def page_of(fields: Mapping[str, Any]) -> Page:
     """The page in a frame. Raises BrokenFrame for anything else."""
     try:
         source = Source(fields["source"])
-        error = fields["error"]
+        text, layout, error = str(fields["text"]), fields["layout"], fields["error"]
         return Page(
             number=int(fields["number"]),
-            text=str(fields["text"]),
-            layout=str(fields["layout"]),
+            text=text,
+            layout=text if layout is None else str(layout),
             source=source,
             engine=str(fields["engine"])[:64],
             error=str(error) if source is Source.NONE else None,

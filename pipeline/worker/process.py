@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -66,12 +66,14 @@ class ChildProcess:
         if self._process is None:
             self._start()
 
-    def assign(self, request: Frame, file: BinaryIO, provision: Provision) -> None:
-        """Give the child a document, as an open file, and what it may use for it. Raises ChildDied."""
+    def assign(self, request: Frame, file: BinaryIO, provision: Provision, more: Iterable[Frame] = ()) -> None:
+        """Give the child a document, as an open file, and what it may use for it. `more` follows. Raises ChildDied."""
         if self._stderr is not None:
             self._stderr.truncate(0)
         self._documents += 1
         self._send({**request, "provision": provision_fields(provision)}, file)
+        for frame in more:
+            self._send(frame, None)
 
     def go_on(self) -> None:
         """Tell the child that what it put into its scratch folder was taken. Raises ChildDied."""

@@ -56,7 +56,7 @@ def start() -> Iterator[Start]:
 
 
 def _read(child: ChildProcess, path: Path) -> list[Frame]:
-    frame = job_frame(name=path.name, handler="auto", stored=(), skip={}, depth=0, cpu_seconds=CPU_SECONDS)
+    frame = job_frame(name=path.name, handler="auto", skip={}, depth=0, cpu_seconds=CPU_SECONDS)
     with path.open("rb") as file:
         child.assign(frame, file, Provision())
     answers: list[Frame] = []

@@ -18,7 +18,7 @@ from pipeline.config import WorkerSettings
 from pipeline.documents.text import Page
 from pipeline.reasons import Reason
 from pipeline.worker.deaths import ChildDied, Death
-from pipeline.worker.frames import Frame, job_frame, page_of
+from pipeline.worker.frames import MAX_FRAME_BYTES, Frame, encode, job_frame, page_of, stored_frames
 from pipeline.worker.process import ChildProcess
 from pipeline.worker.provision import Provision
 from tests.worker.shop import CHILD, ROOT, is_alive, until
@@ -39,6 +39,7 @@ def child() -> Iterator[ChildProcess]:
 class _Job:
     path: Path
     frame: Frame
+    stored: Sequence[Page] = ()
 
 
 def _job(tmp_path: Path, order: str, *, cpu_seconds: float = 600) -> _Job:
@@ -48,13 +49,21 @@ def _job(tmp_path: Path, order: str, *, cpu_seconds: float = 600) -> _Job:
 def _written(tmp_path: Path, first: str, *, cpu_seconds: float = 600, stored: Sequence[Page] = ()) -> _Job:
     path = tmp_path / "document.sab"
     path.write_text(f"SABOTEUR\n\f{first}\fPage 2.", encoding="utf-8")
-    frame = job_frame(name="document.sab", handler="auto", stored=stored, skip={}, depth=0, cpu_seconds=cpu_seconds)
-    return _Job(path, frame)
+    frame = job_frame(
+        name="document.sab",
+        handler="auto",
+        stored=len(stored),
+        whole=len(stored),
+        skip={},
+        depth=0,
+        cpu_seconds=cpu_seconds,
+    )
+    return _Job(path, frame, stored)
 
 
 def _assign(child: ChildProcess, job: _Job) -> None:
     with job.path.open("rb") as file:
-        child.assign(job.frame, file, Provision())
+        child.assign(job.frame, file, Provision(), stored_frames(job.stored))
 
 
 def _run(child: ChildProcess, job: _Job) -> list[Frame]:
@@ -186,6 +195,19 @@ def test_a_large_document_travels_both_ways(child: ChildProcess, tmp_path: Path)
     pages = [page_of(each["page"]) for each in _run(child, _written(tmp_path, words))[1:3]]
     assert len(pages[0].text) == 2_000_000
     assert [each["kind"] for each in _run(child, _written(tmp_path, words, stored=pages))] == ["opened", "finished"]
+
+
+def test_more_stored_pages_than_a_frame_can_hold_travel_in_several(child: ChildProcess, tmp_path: Path) -> None:
+    many = [Page(number, "word " * 150_000, engine="e") for number in range(1, 31)]
+    frames = list(stored_frames(many))
+    assert [page_of(page) for frame in frames for page in frame["pages"]] == many
+    assert max(len(encode(frame)) for frame in frames) < MAX_FRAME_BYTES / 20
+    path = tmp_path / "document.sab"
+    path.write_text("SABOTEUR" + "\n\fPage." * 31, encoding="utf-8")
+    frame = job_frame(name="document.sab", handler="auto", stored=30, whole=30, skip={}, depth=0, cpu_seconds=600)
+    answers = _run(child, _Job(path, frame, many))
+    assert [each["kind"] for each in answers] == ["opened", "page", "finished"]
+    assert answers[1]["page"]["number"] == 31
 
 
 def test_a_child_is_replaced_after_so_many_documents(tmp_path: Path) -> None:
