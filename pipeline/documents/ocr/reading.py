@@ -68,17 +68,18 @@ def _level(page: Image.Image) -> tuple[Image.Image, float]:
 def _upright(engine: Engine, page: Image.Image, upright_above: float) -> tuple[Image.Image, int, Sequence[Line]]:
     """The page as it reads, the turns that took, and its lines. An upright page is read once.
 
-    High boxes mean a page on its side, low confidence one upside down; the turn that both name is tried. It is kept if
-    the page then reads as upright text does, or at least better than before.
+    High boxes mean a page on its side, low confidence one upside down. The turns that they name are tried until the page
+    reads as upright text does; if it never does, the best of all readings stands.
     """
-    lines = engine.recognise(page)
-    enough = min(upright_above, confidence(lines))
-    for turns in _turns(lines, upright_above):
+    best = page, 0, engine.recognise(page)
+    for turns in _turns(best[2], upright_above):
         other = images.turned(page, turns)
-        again = engine.recognise(other)
-        if confidence(again) > enough:
-            return other, turns, again
-    return page, 0, lines
+        lines = engine.recognise(other)
+        if confidence(lines) > upright_above:
+            return other, turns, lines
+        if confidence(lines) > confidence(best[2]):
+            best = other, turns, lines
+    return best
 
 
 def _turns(lines: Sequence[Line], upright_above: float) -> tuple[int, ...]:
