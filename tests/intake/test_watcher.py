@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, Engine, text
 
-from pipeline.documents.formats import Inspection
+from pipeline.documents.contract import Inspection
 from pipeline.errors import StoreUnavailable
 from pipeline.queue.store import Queue
 from tests.documents.samples import pdf
@@ -65,7 +65,12 @@ def test_a_failed_file_gets_a_note_that_says_what_to_do(engine: Engine, tmp_path
     assert failed["needs_password/invoices/secret.pdf"] == content
     note = failed["needs_password/invoices/secret.pdf.error.txt"].decode()
     [task_id] = rows(engine, "SELECT task_id FROM tasks")
-    for words in ("needs_password", "no password that is known opens it", "drop the file into the inbox again", f"retry {task_id}"):
+    for words in (
+        "needs_password",
+        "no password that is known opens it",
+        "drop the file into the inbox again",
+        f"retry {task_id}",
+    ):
         assert words in note
 
 
