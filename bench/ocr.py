@@ -176,7 +176,7 @@ def run(engine: str, options: argparse.Namespace) -> None:
 
 
 def _summarise(found: Sequence[Sequence[Figures]]) -> None:
-    """Means by group and turn. A turned page was set upright if it was turned by so much more than the file as it is."""
+    """Means by group and turn. A turned page came out right if it was turned by that much more than the file."""
     for group in sorted({figures[0].group for figures in found}):
         of_group = [figures for figures in found if figures[0].group == group]
         for turns, each in enumerate(zip(*of_group, strict=True)):

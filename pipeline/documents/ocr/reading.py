@@ -68,8 +68,8 @@ def _level(page: Image.Image) -> tuple[Image.Image, float]:
 def _upright(engine: Engine, page: Image.Image, upright_above: float) -> tuple[Image.Image, int, Sequence[Line]]:
     """The page as it reads, the turns that took, and its lines. An upright page is read once.
 
-    High boxes mean a page on its side, low confidence one upside down. The turns that they name are tried until the page
-    reads as upright text does; if it never does, the best of all readings stands.
+    High boxes mean a page on its side, low confidence one upside down. The turns that they name are tried until the
+    page reads as upright text does; if it never does, the best of all readings stands.
     """
     best = page, 0, engine.recognise(page)
     for turns in _turns(best[2], upright_above):
