@@ -39,7 +39,8 @@ _EVERYDAY = (
     " qty unit price amount total invoice date net vat tax page rechnung datum betrag facture montant"
     " и в на не что с по для от или как это к из у та що до є не καὶ και το του της να την για με από οι"
 )
-_COMMON = frozenset(_EVERYDAY.split())
+_COMMON = frozenset(word for word in _EVERYDAY.split() if len(word) > 1)
+_EVERYDAY_SHARE = 0.08
 
 # How often a letter stands among a thousand, about the same in the languages of a script.
 _LATIN = (
@@ -77,11 +78,19 @@ def bad_share(text: str) -> float:
 def reads_well(text: str) -> bool:
     """Whether a text is plainly language: enough of it, hardly a bad character, everyday words. False says nothing."""
     start = text[:_PLAIN_LENGTH]
-    words = _WORD.findall(start.lower())
-    if len(words) < _FEW_WORDS or len(_BAD.findall(start)) >= 0.01 * len(start):
+    if len(_BAD.findall(start)) >= 0.01 * len(start):
         return False
+    lowered = start.lower()
+    # To split is cheap, and no text has more words than a third of its characters: with most prose that will do.
+    if _are_everyday(lowered.split(), max(len(lowered) / 3, _FEW_WORDS / _EVERYDAY_SHARE)):
+        return True
+    words = _WORD.findall(lowered)
+    return len(words) >= _FEW_WORDS and _are_everyday(words, len(words))
+
+
+def _are_everyday(words: Sequence[str], of: float) -> bool:
     everyday = [word for word in words if word in _COMMON]
-    return len(everyday) >= 0.08 * len(words) and len(set(everyday)) >= _DIFFERENT  # a cipher hits one or two by chance
+    return len(everyday) >= _EVERYDAY_SHARE * of and len(set(everyday)) >= _DIFFERENT  # a cipher hits one or two
 
 
 def legibility(text: str) -> Legibility:

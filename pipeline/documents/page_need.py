@@ -50,7 +50,11 @@ class Figures:
     language: Legibility = field(default_factory=Legibility)
 
     def told(self) -> Mapping[str, float | str]:
-        """The figures by name, to be stored; what is not known is left out."""
+        """The figures by name, to be stored; what is not known is left out, on a plain page also what is 0."""
+        if self.plain:  # most pages: by hand and short, as each figure is written, sent, checked and stored
+            image = {"image_area": round(self.image_area, 3)} if self.image_area else {}
+            strokes = {"strokes": self.strokes} if self.strokes else {}
+            return {"characters": self.characters, "objects": self.objects, **image, **strokes}
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("plain", "language")}
         words = {each.name: getattr(self.language, each.name) for each in fields(self.language)}
         return {name: round(value, 3) for name, value in (own | words).items() if value is not None}
