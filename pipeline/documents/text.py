@@ -15,6 +15,7 @@ _MARKS_PERHAPS = re.compile(r"[^\x00-\u02ff][^\x00-\u02ff]{30}")
 _MOST_MARKS = 30  # on one letter, as Unicode's stream-safe text has it; to put more in order takes their square in time
 _FROM_A_DIGIT = re.compile(r"\d\S*")
 _NOT_ALNUM = re.compile(r"[^0-9a-z]+")
+_NOT_ALNUM_NOR_SPACE = re.compile(r"[^0-9a-z ]+")
 IDENTIFIER_CHARACTERS = 100_000
 
 
@@ -116,8 +117,11 @@ def identifier(token: str) -> str:
 
 def identifiers(text: str) -> str:
     """The page's tokens that carry a digit, normalised, each once, joined by spaces, to find partial numbers in."""
-    found = dict.fromkeys(map(identifier, _tokens_with_a_digit(text)))
-    return " ".join(token for token in found if len(token) >= 3)[:IDENTIFIER_CHARACTERS]
+    tokens = list(_tokens_with_a_digit(text))
+    together = " ".join(tokens)
+    plain = together.isascii()  # then one substitution serves for all
+    compared = _NOT_ALNUM_NOR_SPACE.sub("", together.lower()).split(" ") if plain else map(identifier, tokens)
+    return " ".join(token for token in dict.fromkeys(compared) if len(token) >= 3)[:IDENTIFIER_CHARACTERS]
 
 
 def _tokens_with_a_digit(text: str) -> Iterator[str]:
