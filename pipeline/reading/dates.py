@@ -82,16 +82,17 @@ def find_dates(folded: str, *, day_first: bool = True) -> list[FoundDate]:
 def _all(folded: str, day_first: bool) -> Iterator[FoundDate]:
     for match in _ISO.finditer(folded):
         yield from _made(match, match[1], int(match[3]), match[4])
-    for match in _before_years(_DAY_MONTH, folded):
+    years = list(_ANY_YEAR.finditer(folded))
+    for match in _before(years, _DAY_MONTH, folded):
         yield from _made(match, match[3], _MONTHS[match[2]], match[1])
-    for match in _before_years(_MONTH_DAY, folded):
+    for match in _before(years, _MONTH_DAY, folded):
         yield from _made(match, match[3], _MONTHS[match[1]], match[2])
     for match in _NUMERIC.finditer(folded):
         yield from _numeric(match, day_first)
 
 
-def _before_years(pattern: re.Pattern[str], folded: str) -> Iterator[re.Match[str]]:
-    return finditer_near(pattern, _ANY_YEAR, folded, before=_BEFORE_YEAR, after=1)
+def _before(years: Iterable[re.Match[str]], pattern: re.Pattern[str], folded: str) -> Iterator[re.Match[str]]:
+    return finditer_near(pattern, years, folded, before=_BEFORE_YEAR, after=1)
 
 
 def _numeric(match: re.Match[str], day_first: bool) -> Iterator[FoundDate]:

@@ -52,6 +52,7 @@ _NOBODY = frozenset(_COUNTRIES.split()) | {"united states", "united kingdom", "h
 _FROM_TO = {"from": "to", "von": "an", "de": "a para", "van": "aan", "da": "a"}
 _ROUTE_WORDS = frozenset(_FROM_TO) | {word for words in _FROM_TO.values() for word in words.split()}
 _WORDS_OF_FORMS = _ROUTE_WORDS | {"nummer", "number", "amount", "name", "adresse", "address", "anschrift"}
+_NOT_NAMES = _NOBODY | _WORDS_OF_FORMS
 ROUTE_ROWS = 12
 _FREEMAIL = frozenset(
     {"gmail", "hotmail", "outlook", "yahoo", "example", "gmx", "web", "icloud", "aol", "live", "orange"}
@@ -207,11 +208,11 @@ def _named(row: Row, label: Cell) -> FoundName | None:
 def _name(text: str) -> str | None:
     """The text as a name, without salutation and sender line, or None if it cannot be one."""
     text = _SENDER_BREAK.split(_ATTENTION.sub("", text.strip()), maxsplit=1)[0].strip(" ,;|")
-    letters = sum(sign.isalpha() for sign in text)
+    letters = sum(map(str.isalpha, text))
     if not 3 <= len(text) <= 70 or text.count(" ") > 8 or letters < len(text) * 0.6:
         return None
     if (
-        text.lower() in _NOBODY | _WORDS_OF_FORMS
+        text.lower() in _NOT_NAMES
         or _NOT_NAME.search(text)
         or _STREET.search(text)
         or _is_label(text)

@@ -44,7 +44,8 @@ _PERIOD = re.compile(
     r"[ -]?(?:full |consecutive |calendar |business |successive |contract )?"
     rf"(?:{'|'.join(f'({pattern})' for pattern in _UNITS.values())})(?:'?s'?)?\b"
 )
-_ANY_UNIT = re.compile(rf"[\d) -](?:{'|'.join(_UNITS.values())})(?:'?s'?)?\b")
+# What units begin with is looked for first: most words fail there.
+_ANY_UNIT = re.compile(rf"[\d) -](?=[adgjmstwy])(?:{'|'.join(_UNITS.values())})(?:'?s'?)?\b")
 _BEFORE_UNIT, _AFTER_UNIT = 60, 10  # characters; number and adjective take fewer, so does the end of the word
 
 
@@ -60,7 +61,7 @@ class Period:
 def find_periods(folded: str) -> Iterator[Period]:
     """The durations in a folded text, in order: 1 to 999 days, weeks, months or years."""
     names = tuple(_UNITS)
-    for match in finditer_near(_PERIOD, _ANY_UNIT, folded, before=_BEFORE_UNIT, after=_AFTER_UNIT):
+    for match in finditer_near(_PERIOD, _ANY_UNIT.finditer(folded), folded, before=_BEFORE_UNIT, after=_AFTER_UNIT):
         number = int(match[1] or match[2] or _VALUES[match[3]])
         unit = next(name for place, name in enumerate(names, 4) if match[place])
         if 0 < number < 1_000:
