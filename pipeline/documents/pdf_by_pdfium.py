@@ -20,7 +20,7 @@ from pipeline.documents.page_need import Figures
 from pipeline.documents.parsing import faults_are_corruption, read_whole
 from pipeline.documents.passwords import candidates, locked
 from pipeline.documents.pdf_layout import page_layout
-from pipeline.documents.pdf_look import look
+from pipeline.documents.pdf_look import look, shows_text
 from pipeline.documents.pdf_render import Plan, painted, plan
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
@@ -81,6 +81,11 @@ class PdfiumReader:
         """The figures of page `number` alone, by the start of its text. Raises DocumentError(corrupt)."""
         with faults_are_corruption("pdfium"), self._page(number) as page, closing(page.get_textpage()) as text_page:
             return look(page, text_page, text_page.get_text_range(0, min(text_page.count_chars(), _TELLING)))
+
+    def shows_text(self, number: int) -> bool:
+        """Whether page `number` has text and hardly anything else, by a glance. Raises DocumentError(corrupt)."""
+        with faults_are_corruption("pdfium"), closing(self._document[number - 1]) as page:
+            return shows_text(page)
 
     def render(self, number: int, dpi: float, max_megapixels: float) -> tuple[Image.Image, Plan]:
         """Page `number` as an upright grey image, and how it was rendered. Raises DocumentError(corrupt)."""

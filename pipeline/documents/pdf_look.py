@@ -83,7 +83,7 @@ class _Seen:
 def look(page: Any, text_page: Any, text: str) -> Figures:
     """The figures of a loaded pypdfium2 page; `text` is its text layer, or the start of it."""
     characters = sum(map(len, text.split()))
-    if characters >= _FULL_OF_TEXT and _shows_text_only(page) and reads_well(text):
+    if characters >= _FULL_OF_TEXT and _texts(page) is not None and reads_well(text):
         return Figures(characters, _calls().count(_handle(page)), plain=True)
     seen = _count(page)
     images = seen.images.share()
@@ -145,19 +145,29 @@ def _handle(page: Any) -> int:
     return ctypes.cast(page.raw, ctypes.c_void_p).value or 0
 
 
-def _shows_text_only(page: Any) -> bool:
-    """Whether the first objects, the last ones and some between are visible text or lines: no image, nothing nested."""
-    calls, handle = _calls(), _handle(page)
+def shows_text(page: Any) -> bool:
+    """Whether a page has text and hardly anything else, by a glance; the text may still be unreadable."""
+    return (_texts(page) or 0) >= _GLANCE
+
+
+def _texts(page: Any) -> int | None:
+    """How many of the first objects, the last ones and some between are text; None if one is no visible text or line.
+
+    What is nested is None as well: it may hold a scan.
+    """
+    calls, handle, texts = _calls(), _handle(page), 0
     count = _bounded(calls.count(handle))
     ends = min(_GLANCE, count)
     places = {*range(ends), *range(0, count, count // _GLANCE + 1), *range(count - ends, count)}
     for item in map(calls.get, repeat(handle), places):
         kind = calls.kind(item) if item else raw.FPDF_PAGEOBJ_UNKNOWN
         if item is None or kind not in (raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH):
-            return False
-        if kind == raw.FPDF_PAGEOBJ_TEXT and calls.mode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
-            return False
-    return True
+            return None
+        if kind == raw.FPDF_PAGEOBJ_TEXT:
+            if calls.mode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE:
+                return None
+            texts += 1
+    return texts
 
 
 def _count(page: Any) -> _Seen:

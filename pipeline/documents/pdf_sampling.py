@@ -19,11 +19,22 @@ def spread(count: int, wanted: int) -> list[int]:
     return sorted({1 + round(place * (count - 1) / (wanted - 1)) for place in range(wanted)})
 
 
-def estimate(count: int, is_needed: Callable[[int], bool]) -> int:
-    """About how many of `count` pages need it, 0..count. A page that cannot be looked at does not count."""
+def estimate(count: int, is_needed: Callable[[int], bool], shows_text: Callable[[int], bool]) -> int:
+    """About how many of `count` pages need it, 0..count. A page that cannot be looked at does not count.
+
+    `shows_text` is the cheaper question: in a longer document that has a page to be read as it is, others that show
+    text are taken for such.
+    """
     until = time.process_time() + _MOST_SECONDS
     answers: dict[int, bool] = {}
-    _ask(answers, spread(count, count if count <= _ALL else _FIRST), is_needed, until)
+
+    def asked(number: int) -> bool:
+        return not (False in answers.values() and shows_text(number)) and is_needed(number)
+
+    if count <= _ALL:
+        _ask(answers, spread(count, count), is_needed, until)
+    else:
+        _ask(answers, spread(count, _FIRST), asked, until)
     if len(set(answers.values())) > 1:
         _ask(answers, spread(count, _MORE), is_needed, until)
     found = sum(answers.values())

@@ -227,5 +227,34 @@ def test_pages_that_are_all_alike_are_estimated_exactly_by_few(count: int, alike
         asked.append(number)
         return alike
 
-    assert estimate(count, is_needed) == (count if alike else 0)
+    assert estimate(count, is_needed, lambda _: False) == (count if alike else 0)
     assert len(asked) <= 4
+
+
+@given(st.integers(5, 10**6))
+def test_after_a_page_that_is_read_as_it_is_others_that_show_text_are_not_read_at_all(count: int) -> None:
+    asked: list[int] = []
+
+    def is_needed(number: int) -> bool:
+        asked.append(number)
+        return False
+
+    assert estimate(count, is_needed, lambda _: True) == 0
+    assert asked == [1]
+
+
+@given(st.integers(5, 10**6))
+def test_a_scan_is_found_behind_a_page_of_text(count: int) -> None:
+    assert estimate(count, lambda number: number > 1, lambda number: number == 1) > count / 2
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+def test_every_page_of_a_short_document_is_looked_at(pages: int) -> None:
+    asked: list[int] = []
+
+    def is_needed(number: int) -> bool:
+        asked.append(number)
+        return False
+
+    estimate(pages, is_needed, lambda _: True)
+    assert asked == list(range(1, pages + 1))

@@ -85,7 +85,7 @@ class _OpenPdf:
         if not self._fast or self._heavy or self.page_count > self._means.limits.max_pages:
             return 0
         fast = self._fast
-        return estimate(self.page_count, lambda number: need(fast.look(number)).ocr)
+        return estimate(self.page_count, lambda number: need(fast.look(number)).ocr, fast.shows_text)
 
     def read_page(self, number: int) -> Page:
         """Read page `number`. Raises UnreadablePage when neither parser can, or when there is no such page."""
