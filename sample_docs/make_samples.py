@@ -1,11 +1,12 @@
 """Make the sample documents and expected.json: python sample_docs/make_samples.py [DIRECTORY]
 
-The files are the same bytes each time, with the same versions of reportlab, pypdf and zlib. Needs the `dev` extra.
+The files are the same bytes each time, with the same versions of what _versions() names. Needs the `dev` extra.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from making import answers, contract, invoices, layouts, letters, nda
+from making import answers, contract, invoices, layouts, letters, mail, maintenance, nda, scan, ubl
 from making.values import Invoice
 from pypdf import PdfReader, PdfWriter
 from reportlab import rl_config
@@ -25,6 +26,7 @@ from reportlab.lib.pagesizes import A4, LETTER
 from reportlab.pdfgen.canvas import Canvas
 
 PASSWORD = "open-sesame"  # noqa: S105 - printed in the README
+Layout = Callable[[Any, Invoice], None]
 
 
 def main(folder: Path) -> None:
@@ -49,6 +51,9 @@ def _documents(folder: Path) -> Iterator[tuple[Path, answers.Entry]]:
     yield memo(folder / "memo.txt")
     yield damaged(folder / "damaged.pdf", folder / "nda-short.pdf")
     yield encrypted(folder / "encrypted.pdf", folder / "invoice-eur-plain.pdf")
+    yield scanned_invoice(folder / "scanned-invoice.pdf")
+    yield word_contract(folder / "maintenance-agreement.docx")
+    yield mail_with_invoice(folder / "rechnung-per-mail.eml")
     yield copy(folder / "invoice-copy.pdf", folder / "invoice-gbp-vat.pdf")
 
 
@@ -117,6 +122,37 @@ def encrypted(path: Path, readable: Path) -> tuple[Path, answers.Entry]:
     return path, {"reason": "needs_password", "password": PASSWORD, "encrypted_from": readable.name}
 
 
+def scanned_invoice(path: Path) -> tuple[Path, answers.Entry]:
+    """A glazier's invoice, printed and scanned: a picture without any text."""
+    scan.scan(_drawn(invoices.GLAZIER, layouts.form), path)
+    return path, answers.invoice(invoices.GLAZIER, pages=1) | {"source": "ocr"}
+
+
+def word_contract(path: Path) -> tuple[Path, answers.Entry]:
+    """A contract as Word saves it."""
+    maintenance.write(path)
+    return path, answers.maintenance_agreement()
+
+
+def mail_with_invoice(path: Path) -> tuple[Path, answers.Entry]:
+    """A mail with an invoice as PDF and as XML, and with a logo that is no document."""
+    value = invoices.PAPER
+    pdf = f"Rechnung-{value.number}.pdf"
+    xml = pdf.replace(".pdf", ".xml")
+    content = {
+        mail.LOGO: mail.logo(),
+        pdf: _drawn(value, layouts.german_catalogue),
+        xml: ubl.xrechnung(value, invoices.PAPER_ORDER),
+    }
+    path.write_bytes(mail.mail(letters.MAIL_SUBJECT, letters.MAIL, content))
+    inside = {
+        mail.LOGO: {"left_out": "decoration"},
+        pdf: answers.invoice(value, pages=1),
+        xml: answers.xml_of(value) | {"rendition_of": pdf},
+    }
+    return path, answers.mail(letters.MAIL_SUBJECT, inside)
+
+
 def copy(path: Path, original: Path) -> tuple[Path, answers.Entry]:
     """The same bytes under another name."""
     path.write_bytes(original.read_bytes())
@@ -124,14 +160,20 @@ def copy(path: Path, original: Path) -> tuple[Path, answers.Entry]:
 
 
 def _invoice(
-    path: Path, value: Invoice, layout: Callable[[Any, Invoice], None], size: tuple[float, float], *, pages: int
+    path: Path, value: Invoice, layout: Layout, size: tuple[float, float] = A4, *, pages: int
 ) -> tuple[Path, answers.Entry]:
-    canvas = Canvas(str(path), pagesize=size, invariant=1, pageCompression=1)
+    path.write_bytes(_drawn(value, layout, size))
+    return path, answers.invoice(value, pages=pages)
+
+
+def _drawn(value: Invoice, layout: Layout, size: tuple[float, float] = A4) -> bytes:
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=size, invariant=1, pageCompression=1)
     canvas.setTitle(value.number)
     canvas.setAuthor(value.seller.name)
     layout(canvas, value)
     canvas.save()
-    return path, answers.invoice(value, pages=pages)
+    return file.getvalue()
 
 
 @contextmanager
@@ -148,7 +190,8 @@ def _repeatable_randomness() -> Iterator[None]:
 
 def _versions() -> dict[str, str]:
     """What the bytes depend on besides the data."""
-    return {"reportlab": version("reportlab"), "pypdf": version("pypdf"), "zlib": zlib.ZLIB_RUNTIME_VERSION}
+    made_with = {name: version(name) for name in ("reportlab", "pypdf", "pypdfium2", "pillow")}
+    return made_with | {"zlib": zlib.ZLIB_RUNTIME_VERSION}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from pipeline.cli.output import print_rows
+from pipeline.cli.output import print_rows, safe
 from pipeline.trials.demo import Demo, Outcome, Progress
 
 
@@ -59,6 +59,9 @@ def _live() -> Iterator[tuple[Any, Any]]:
 
 def _print(outcome: Outcome) -> None:
     _section("Documents (documents_v)", outcome.documents)
+    click.echo("\nLeft out (attachments_v)")
+    for row in outcome.left_out:
+        click.echo(f"  {safe(row['name'])} of {safe(row['parent_name'])}: {safe(row['left_out'])}")
     _section("Invoices (invoices)", outcome.invoices)
     click.echo("\nRecovery (recoveries)")
     for row in outcome.recoveries:

@@ -53,14 +53,23 @@ _PROGRESS = text(
 _ARRIVALS = text("SELECT count(*), count(*) FILTER (WHERE placed_at IS NULL) FROM arrivals")
 DOCUMENTS = text(
     """
-    SELECT documents_v.document_id AS id, documents_v.name, document_type AS type, status, documents_v.reason,
-           pages_done || '/' || page_count AS pages, attempts
+    SELECT documents_v.document_id AS id, parent_document_id AS "in", documents_v.name, document_type AS type,
+           status, documents_v.reason, pages_done || '/' || page_count AS pages, sources.source, attempts
     FROM documents_v
+    LEFT JOIN LATERAL (
+        SELECT string_agg(DISTINCT source, ', ') AS source
+        FROM pages
+        WHERE pages.task_id = documents_v.task_id
+    ) AS sources ON true
     ORDER BY documents_v.document_id
     """
 )
 INVOICES = text(
     "SELECT name, invoice_number, issue_date, seller_name, currency, total_gross FROM invoices ORDER BY document_id"
+)
+LEFT_OUT = text(
+    "SELECT name, parent_name, left_out FROM attachments_v WHERE left_out IS NOT NULL"
+    " ORDER BY parent_document_id, number"
 )
 RECOVERIES = text("SELECT * FROM recoveries ORDER BY taken_back_at")
 
@@ -80,6 +89,7 @@ class Outcome:
     """What the demo ends with: the rows of its tables, and where the files went, by folder."""
 
     documents: Sequence[Mapping[str, Any]]
+    left_out: Sequence[Mapping[str, Any]]
     invoices: Sequence[Mapping[str, Any]]
     recoveries: Sequence[Mapping[str, Any]]
     places: Sequence[str]
@@ -167,6 +177,7 @@ def _outcome(connection: Connection, place: Trial) -> Outcome:
     files = sorted(path for folder in placed for path in folder.rglob("*") if path.is_file())
     return Outcome(
         documents=[dict(row._mapping) for row in connection.execute(DOCUMENTS)],
+        left_out=[dict(row._mapping) for row in connection.execute(LEFT_OUT)],
         invoices=[dict(row._mapping) for row in connection.execute(INVOICES)],
         recoveries=[dict(row._mapping) for row in connection.execute(RECOVERIES)],
         places=[str(path.relative_to(home)) for path in files],

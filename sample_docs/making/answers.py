@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from making import contract_words as words
+from making import maintenance
 from making.letters import NDA_PARTIES
 from making.values import Invoice, Line
 
@@ -76,6 +78,34 @@ def german_contract() -> Entry:
         "governing_law": [_answer("Bundesrepublik Deutschland")],
     }
     return readable("contract", 1, fields)
+
+
+def maintenance_agreement() -> Entry:
+    """The entry of the Word document."""
+    fields = {
+        "title": [_answer(maintenance.TITLE)],
+        "contract_number": [_answer(maintenance.REFERENCE)],
+        "parties": [_answer(maintenance.CUSTOMER), _answer(maintenance.ENGINEER)],
+        "effective_date": [_answer("2026-06-01", maintenance.EFFECTIVE_DATE)],
+        "term": [_answer("3 years", maintenance.TERM)],
+        "notice_period": [_answer("60 days", maintenance.NOTICE)],
+        "governing_law": [_answer(maintenance.LAW)],
+    }
+    return readable("contract", maintenance.PAGES, fields)
+
+
+def xml_of(value: Invoice) -> Entry:
+    """The entry of an invoice as XML, which has plain figures, ISO dates and no spaces in identifiers."""
+    seller = replace(value.seller, tax_id=value.seller.tax_id.replace(" ", ""))
+    plain = replace(
+        value, seller=seller, iban=value.iban.replace(" ", ""), sign=value.currency, money="{:.2f}".format, day=str
+    )
+    return invoice(plain, pages=1)
+
+
+def mail(subject: str, inside: dict[str, Entry]) -> Entry:
+    """The entry of a mail with the files in it, in their order."""
+    return readable("general", 1, {"title": [_answer(subject)]}) | {"inside": inside}
 
 
 def memo() -> Entry:

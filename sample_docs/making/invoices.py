@@ -1,4 +1,4 @@
-"""The five invoices. Companies, people, numbers and bank details are invented; domains and phones are reserved ones."""
+"""The seven invoices. Companies, people, numbers and bank details are invented, domains and phones reserved."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from making.values import (
     Company,
     Invoice,
     Line,
+    Order,
     american_date,
     british_date,
     english_amount,
@@ -172,4 +173,51 @@ SOFTWARE = Invoice(
     money=german_amount,
     day=german_date,
     iban=german_iban(_TEST_BANK, "9081726354"),
+)
+
+GLAZIER = Invoice(
+    number="OG-20417",
+    issued=date(2026, 5, 18),
+    due=date(2026, 6, 17),
+    currency="GBP",
+    sign="£",
+    seller=Company("Ottermere Glazing Ltd", ("Kiln Yard, Sandpiper Way", "Ottermere OT5 9ZZ"), "GB 888 8888 11"),
+    buyer=Company("Pebblegate Primary School", ("11 Harbour Rise", "Pebblegate PG2 4ZZ")),
+    tax_percent=Decimal(20),
+    lines=_lines(
+        """
+        Toughened glass, 6 mm, cut to size | 14 | pane | 62.50
+        Aluminium frame, powder coated | 7 | frame | 138.00
+        Fitting, two glaziers | 16 | hour | 54.00
+        Scaffold tower, hire for one week | 1 | week | 215.00
+        """
+    ),
+    money=english_amount,
+    day=british_date,
+)
+
+PAPER = Invoice(
+    number="2026-4417",
+    issued=date(2026, 6, 12),
+    due=date(2026, 6, 26),
+    currency="EUR",
+    sign="EUR",
+    seller=Company("Papierwerk Eibenbrück GmbH", ("Kartonagenweg 5", "99992 Eibenbrück"), "DE777777777"),
+    buyer=Company("Stadtbibliothek Grünstedt", ("Einkauf", "Marktgasse 2", "99997 Grünstedt")),
+    tax_percent=Decimal(19),
+    lines=_lines(
+        """
+        Archivkarton, säurefrei, 390 x 270 mm | 120 | Stk | 3.85
+        Buchdecke aus Leinen, Sonderformat | 36 | Stk | 14.20
+        Prägung der Signaturen | 5.5 | Std | 72.00
+        """
+    ),
+    money=german_amount,
+    day=german_date,
+    iban=german_iban(_TEST_BANK, "2206194417"),
+)
+PAPER_ORDER = Order(
+    buyer_reference="99997-0417-87",
+    buyer_mail="einkauf@stadtbibliothek-gruenstedt.example",
+    contact=("Jorinde Falkenau", "+49 30 23125 417", "rechnung@eibenbrueck.example"),
 )

@@ -148,6 +148,42 @@ def german_modern(canvas: Any, invoice: Invoice) -> None:
     _german_body(pen, invoice, pen.height - 320, totals)
 
 
+def german_catalogue(canvas: Any, invoice: Invoice) -> None:
+    """A4, everything from the left margin: sender, recipient, details, lines."""
+    pen = Pen(canvas, "Times", A4)
+    pen.write(LEFT, pen.height - 64, invoice.seller.name, size=16, bold=True)
+    pen.write(LEFT, pen.height - 108, " · ".join((invoice.seller.name, *invoice.seller.address)), size=7)
+    pen.block(LEFT, pen.height - 124, (invoice.buyer.name, *invoice.buyer.address))
+    pen.write(LEFT, pen.height - 206, "RECHNUNG", size=18, bold=True)
+    pen.pairs(LEFT, pen.height - 230, _german_details(invoice, "Rechnungsnummer:", "Zahlbar bis:"), gap=110)
+    totals = _totals(invoice, ("Zwischensumme netto", "Umsatzsteuer 19 %", "Rechnungsbetrag"), "{amount} {sign}")
+    _german_body(pen, invoice, pen.height - 310, totals)
+
+
+def form(canvas: Any, invoice: Invoice) -> None:
+    """A4 in one colour, as a form that is printed, signed and scanned."""
+    pen = Pen(canvas, "Helvetica", A4)
+    pen.write(LEFT, pen.height - 76, invoice.seller.name, size=16, bold=True)
+    pen.block(LEFT, pen.height - 94, (*invoice.seller.address, f"VAT Reg No: {invoice.seller.tax_id}"))
+    pen.write_right(pen.height - 78, "INVOICE", size=20, bold=True)
+    pen.block(LEFT, pen.height - 168, ("Bill to:", invoice.buyer.name, *invoice.buyer.address))
+    details = (
+        ("Invoice No:", invoice.number),
+        ("Invoice date:", invoice.day(invoice.issued)),
+        ("Due date:", invoice.day(invoice.due)),
+    )
+    pen.pairs(345, pen.height - 168, details)
+    headings = ("Description", "Quantity", "Unit", "Price", "Amount")
+    bottom = pen.table(
+        pen.height - 260, Columns(headings, (226, 56, 56, 66, 78), size=10), _rows(invoice, invoice.lines)
+    )
+    bottom = pen.totals(bottom, _totals(invoice, ("Subtotal", "VAT at 20%", "Total due"), "{sign}{amount}"))
+    notes = ("Payment by bank transfer within 30 days, please.", "Sort code: 00-00-00   Account: 12345678")
+    pen.block(LEFT, bottom - 50, notes)
+    pen.footer(f"{invoice.seller.name}  |  01632 960204  |  accounts@ottermere.example")
+    pen.turn()
+
+
 def _german_details(invoice: Invoice, number_label: str, due_label: str) -> tuple[tuple[str, str], ...]:
     return (
         (number_label, invoice.number),

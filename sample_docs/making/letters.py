@@ -1,4 +1,4 @@
-"""The short texts: a three-page agreement on confidentiality, a German contract for services and a memo."""
+"""The short texts: a three-page agreement on confidentiality, a German contract for services, a memo and a mail."""
 
 from __future__ import annotations
 
@@ -228,4 +228,18 @@ The third floor should be done after four working days, and the second after ano
 or two; a note on the doors will say so by nine in the morning.
 
 Thank you for your patience. Questions are welcome on extension 214.
+"""
+
+MAIL_SUBJECT = "Rechnung 2026-4417 zu Ihrer Bestellung"
+MAIL = """\
+Guten Morgen Frau Heckenroth,
+
+anbei die Rechnung für die Kartons und Buchdecken, wie bestellt als PDF und als XRechnung.
+Die Lieferung ist heute aus dem Haus gegangen und sollte am Dienstag bei Ihnen sein.
+
+Mit freundlichen Grüßen
+Jorinde Falkenau
+
+Papierwerk Eibenbrück GmbH
+Kartonagenweg 5, 99992 Eibenbrück
 """

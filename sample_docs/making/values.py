@@ -125,3 +125,15 @@ class Invoice:
     def gross(self) -> Decimal:
         """What is to be paid."""
         return self.net + self.tax
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What an invoice as XML says besides: the number (Leitweg-ID) and mail address of who ordered, and whom to ask.
+
+    `contact` is a name, a telephone number and a mail address of the seller.
+    """
+
+    buyer_reference: str
+    buyer_mail: str
+    contact: tuple[str, str, str]
