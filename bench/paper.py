@@ -34,9 +34,11 @@ _WORDS = {
         "|hold in trust|inspect with reasonable care|replace at its own expense|report on|reconcile"
     ),
     "when": (
-        "within {n} business days of written notice|not later than the {n}th day of each calendar month"
-        "|for as long as this Agreement is in force|on termination or expiry for whatever cause"
-        "|before the next Milestone Date|at intervals of no more than {n} weeks"
+        "within {n} business days of written notice|not later than the {n}th working day of the quarter"
+        "|for as long as this Agreement is in force|on termination or expiry for whatever cause|in good time"
+        "|before the next Milestone Date|as soon as is reasonably practicable|in each case without being asked"
+        "|whenever the Steering Committee so resolves|once the Acceptance Tests are passed|at its own cost"
+        "|in the manner that Schedule {n} describes|until the Charges are settled in full"
     ),
     "but": (
         "except as clause {n}.{m} provides otherwise|unless the other party has agreed in writing"

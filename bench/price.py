@@ -1,11 +1,14 @@
-"""What the whole pipeline costs beside bare reading: python bench/pipeline.py [--documents N] [--rounds N] [--json]
+"""What the whole pipeline costs beside bare reading.
+
+    python bench/pipeline.py [--documents N] [--rounds N] [--corpus FOLDER | --memory] [--json]
 
 Born-digital documents go from files to rows, on an embedded PostgreSQL in a temporary folder. They are taken in by this
 process as `doclease ingest` does it, with a child that inspects them, while `doclease work -n 2` reads them in two more
 children. In turn with that, a plain loop of pypdfium2 reads the same files in one process: load each page, take its
-text, nothing else. Measured are processor seconds, user and system, of everything that is doclease's; PostgreSQL's are
-told apart and are not in the ratio. So is what processes cost to start, as a worker lives for long: a new child for
-every `worker.max_documents_per_child` documents.
+text, nothing else. It has another one for company, as a slot has the other slot: on two threads of one core each takes
+up to half as much again as it would alone, and `alone` tells what it takes then. Measured are processor seconds, user
+and system, of everything that is doclease's; PostgreSQL's are told apart and are not in the ratio. So is what processes
+cost to start, as a worker lives for long: a new child for every `worker.max_documents_per_child` documents.
 
 By itself it makes 30-page contracts and 2-page invoices. `--corpus FOLDER` measures the PDFs in a folder instead;
 copies of them get a comment at their end, so that no round meets the bytes of another. `--memory` measures the peak
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import statistics
 import tempfile
@@ -23,6 +27,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pypdfium2
@@ -68,10 +73,11 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one document of a batch cost in the pipeline and in the plain loop, in seconds."""
+    """What one document of a batch cost in the pipeline, in the plain loop, and in that alone, in seconds."""
 
     spent: Spent
     plain: float
+    alone: float
 
     @property
     def ratio(self) -> float:
@@ -88,7 +94,7 @@ class Site:
         self._postmaster = int((app.server.cluster_dir / "postmaster.pid").read_text().split()[0])
 
     def work_off(self, folder: Path) -> None:
-        """Take in the files of a folder and wait until each was read. Raises SystemExit when one fails: that is fast."""
+        """Take in the files of a folder and wait until each was read. Raises SystemExit when one was not."""
         for path in sorted(folder.iterdir()):
             take(self._intake, path, WANTED)
         until = time.monotonic() + PATIENCE_SECONDS
@@ -160,12 +166,12 @@ def _site(slots: int) -> Iterator[Site]:
 
 def _measured(papers: Sequence[bytes], rounds: int) -> tuple[Spent, list[Round]]:
     """What the start of all processes cost, and the rounds after that."""
-    with _site(slots=2) as site:
+    with _site(slots=2) as site, _Company(papers) as company:
         began = site.spent()
         with _copies(papers, "warming up") as folder:
             site.work_off(folder)
         start = site.spent().scaled(began, len(papers))
-        found = [_round(site, papers, number) for number in range(1, rounds + 1)]
+        found = [_round(site, company, papers, number) for number in range(1, rounds + 1)]
     return start.scaled(_usual(found), 1 / len(papers)), found
 
 
@@ -182,14 +188,54 @@ def _copies(papers: Sequence[bytes], mark: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _round(site: Site, papers: Sequence[bytes], number: int) -> Round:
+def _round(site: Site, company: _Company, papers: Sequence[bytes], number: int) -> Round:
     """The plain loop before and after, as the machine may be faster now than then."""
     with _copies(papers, f"round {number}") as folder:
-        plain = _plain(papers)
+        first, alone = company.plain(papers), _plain(papers)
         before = site.spent()
         site.work_off(folder)
         spent = site.spent().scaled(before, len(papers))
-        return Round(spent, (plain + _plain(papers)) / 2 / len(papers))
+        second = company.plain(papers)
+        return Round(spent, (first + second) / 2 / len(papers), alone / len(papers))
+
+
+class _Company:
+    """A process that runs the plain loop beside this one, while it is wanted. A context."""
+
+    def __init__(self, papers: Sequence[bytes]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._wanted, self._running, self._over = (context.Event() for _ in range(3))
+        arguments = (papers, self._wanted, self._running, self._over)
+        self._process = context.Process(target=_keep_company, args=arguments, daemon=True)
+
+    def __enter__(self) -> _Company:
+        self._process.start()
+        self.plain(())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._wanted.set()
+        self._process.join()
+
+    def plain(self, papers: Sequence[bytes]) -> float:
+        """Processor seconds of the plain loop here, while the other runs."""
+        self._running.clear()
+        self._wanted.set()
+        self._running.wait()
+        seconds = _plain(papers)
+        self._running.clear()
+        self._wanted.clear()
+        self._running.wait()  # it has stopped
+        return seconds
+
+
+def _keep_company(papers: Sequence[bytes], wanted: Event, running: Event, over: Event) -> None:
+    while wanted.wait() and not over.is_set():
+        running.set()
+        while wanted.is_set():
+            _plain(papers[:1])
+        running.set()
 
 
 def _plain(papers: Sequence[bytes]) -> float:
@@ -222,6 +268,7 @@ def _told(start: Spent, rounds: Sequence[Round]) -> dict[str, float]:
         "ratio, least": min(ratios),
         "ratio, median": statistics.median(ratios),
         "plain loop, ms a document": statistics.median(each.plain for each in rounds) * 1000,
+        "  alone, ms a document": statistics.median(each.alone for each in rounds) * 1000,
         "pipeline, ms a document": usual.own * 1000,
         **{f"  {part.name}, ms a document": getattr(usual, part.name) * 1000 for part in fields(Spent)},
         "start of all processes, s": start.own,
