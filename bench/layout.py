@@ -22,7 +22,7 @@ from typing import Any
 
 import pypdfium2
 
-from pipeline.documents.pdf_layout import page_layout
+from pipeline.documents.pdf.layout import page_layout
 from tests.documents.drawn_invoices import STYLES, invoice, rows
 
 _ROUNDS = 5

@@ -31,8 +31,8 @@ from pypdfium2 import raw
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen import canvas
 
-from pipeline.documents.page_need import Need, need
-from pipeline.documents.pdf_look import look
+from pipeline.documents.pdf.look import look
+from pipeline.documents.pdf.page_need import Need, need
 
 A4 = (595, 842)
 PRINT_DPI = 120

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means
-from pipeline.documents.packages import listing
+from pipeline.documents.office.packages import listing
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.signatures import looks_like
 from pipeline.errors import DocumentError

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from pipeline.documents.einvoice_xml import invoice_number, kind_of
+from pipeline.documents.markup.einvoice_xml import invoice_number, kind_of
 from pipeline.documents.parsing import faults_are_corruption
 from pipeline.errors import DocumentError
 

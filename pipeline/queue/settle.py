@@ -71,10 +71,9 @@ def decide(fault: Fault, counts: Counts, limits: Limits, *, jitter: float, came_
     match fault:
         case Fault.CANCEL:
             return Decision(Status.CANCELLED, Outcome.CANCELLED)
-        case Fault.PERMANENT:
-            return Decision(Status.FAILED, Outcome.FAILED, failures=1)
-        case Fault.HOSTILE:
-            return Decision(Status.QUARANTINED, Outcome.FAILED, failures=1)
+        case Fault.PERMANENT | Fault.HOSTILE:
+            status = Status.FAILED if fault is Fault.PERMANENT else Status.QUARANTINED
+            return Decision(status, Outcome.FAILED, failures=1)
         case Fault.TRANSIENT:
             return _after_failure(counts.failures + 1, limits, jitter)
         case Fault.CRASH:

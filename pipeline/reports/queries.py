@@ -116,7 +116,12 @@ _CHECKS = text("""
 """)
 _ATTACHMENTS = text("""
     SELECT
-        number, name, document_id, COALESCE(status, 'left out') AS state, COALESCE(left_out, reason) AS why, rendition_of
+        number,
+        name,
+        document_id,
+        COALESCE(status, 'left out') AS state,
+        COALESCE(left_out, reason) AS why,
+        rendition_of
     FROM attachments_v
     WHERE parent_document_id = :document_id
     ORDER BY number

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents.decoration import Picture, decoration, is_shown, pixels, shown_in
+from pipeline.documents.mail.decoration import Picture, decoration, is_shown, pixels, shown_in
 from tests.documents import trees
 
 SIDES = st.integers(1, 5_000)

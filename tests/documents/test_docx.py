@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.documents.office_symbols import symbol
+from pipeline.documents.office.symbols import symbol
 from pipeline.reasons import Reason
 from tests.documents.packing import packed
 from tests.documents.reading import layout, pages, refusal, small, text, texts

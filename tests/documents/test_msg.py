@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.documents.compressed_rtf import decompressed
 from pipeline.documents.formats import discover
 from pipeline.documents.formats.eml import format as eml
 from pipeline.documents.formats.msg import format as msg
 from pipeline.documents.identify import identify
+from pipeline.documents.mail.compressed_rtf import decompressed
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 from tests.documents import trees

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from pipeline.config import LimitSettings
-from pipeline.documents.packages import MAX_ENTRIES, Package, listing
+from pipeline.documents.office.packages import MAX_ENTRIES, Package, listing
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 from tests.documents.packing import compound, packed

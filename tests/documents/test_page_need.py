@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents.legibility import Legibility, bad_share, legibility, reads_well
-from pipeline.documents.page_need import Figures, is_doubtful, need
+from pipeline.documents.pdf.legibility import Legibility, bad_share, legibility, reads_well
+from pipeline.documents.pdf.page_need import Figures, is_doubtful, need
 
 GOOD = Legibility(wordiness=0.97, common=0.3, likeness=0.95)
 DIGITAL = Figures(characters=1800, objects=60, text_area=0.4, language=GOOD)

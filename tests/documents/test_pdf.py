@@ -14,8 +14,8 @@ from reportlab.pdfgen import canvas
 
 from pipeline.documents.contract import Format, Means
 from pipeline.documents.formats.pdf import format as pdf
-from pipeline.documents.pdf_by_pdfium import PdfiumReader
-from pipeline.documents.pdf_by_pypdf import PypdfReader
+from pipeline.documents.pdf.by_pdfium import PdfiumReader
+from pipeline.documents.pdf.by_pypdf import PypdfReader
 from pipeline.documents.text import Page
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason

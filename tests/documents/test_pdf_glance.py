@@ -10,8 +10,8 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from pipeline.documents.page_need import Figures
-from pipeline.documents.pdf_look import look, shows_text
+from pipeline.documents.pdf.look import look, shows_text
+from pipeline.documents.pdf.page_need import Figures
 
 LINE = "the supplier shall deliver the goods to the customer not later than on the day on which they are due "
 

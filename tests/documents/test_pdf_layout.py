@@ -13,7 +13,7 @@ from reportlab.lib.utils import simpleSplit
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from pipeline.documents.pdf_layout import page_layout
+from pipeline.documents.pdf.layout import page_layout
 from tests.documents.drawn_invoices import HEAD, STYLES, invoice, rows
 
 CLAUSE = (

@@ -19,10 +19,10 @@ from pipeline.config import LimitSettings
 from pipeline.documents.contract import Means
 from pipeline.documents.formats.pdf import format as pdf
 from pipeline.documents.passwords import candidates
-from pipeline.documents.pdf_by_pdfium import PdfiumReader
-from pipeline.documents.pdf_by_pypdf import PypdfReader
-from pipeline.documents.pdf_render import plan
-from pipeline.documents.pdf_sampling import estimate, spread
+from pipeline.documents.pdf.by_pdfium import PdfiumReader
+from pipeline.documents.pdf.by_pypdf import PypdfReader
+from pipeline.documents.pdf.render import plan
+from pipeline.documents.pdf.sampling import estimate, spread
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 from tests.documents.samples.pdf import build

@@ -12,7 +12,7 @@ from pipeline.config import LimitSettings, OcrSettings
 from pipeline.documents.contract import Means
 from pipeline.documents.formats.pdf import format as pdf
 from pipeline.documents.ocr import Recognised, reader
-from pipeline.documents.pdf_recognition import missing_lines
+from pipeline.documents.pdf.recognition import missing_lines
 from pipeline.documents.text import Page, Source
 from pipeline.errors import UnreadablePage
 from tests.documents.samples.pdf import build

@@ -9,7 +9,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents.pdf_rows import Glyph, layout
+from pipeline.documents.page_rows import Glyph, layout
 
 WIDTH, HEIGHT = 6.0, 12.0
 

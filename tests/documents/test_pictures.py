@@ -25,7 +25,7 @@ from pipeline.documents.formats.jpeg import format as jpeg
 from pipeline.documents.formats.png import format as png
 from pipeline.documents.formats.tiff import format as tiff
 from pipeline.documents.formats.webp import format as webp
-from pipeline.documents.pictures import DECODED_BYTES
+from pipeline.documents.images.pictures import DECODED_BYTES
 from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason

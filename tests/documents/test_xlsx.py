@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.documents.office_numbers import NumberFormat, parse_format, shown_number
-from pipeline.documents.spreadsheet_xml import column_number
+from pipeline.documents.office.numbers import NumberFormat, parse_format, shown_number
+from pipeline.documents.office.spreadsheet_xml import column_number
 from pipeline.reasons import Reason
 from tests.documents.packing import packed
 from tests.documents.reading import layout, pages, refusal, text, texts

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.documents import einvoice_xml, xml_text
 from pipeline.documents.contract import Means, OpenDocument, Tree
 from pipeline.documents.formats.xml import format as xml
+from pipeline.documents.markup import einvoice_xml, xml_text
 from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason
@@ -39,7 +39,8 @@ FERD = CII.replace("ExchangedDocument", "HeaderExchangedDocument").replace(
     "CrossIndustryInvoice", "CrossIndustryDocument"
 )
 FERD = FERD.replace("urn:un:unece:uncefact:data:standard:CrossIndustryDocument:100", "urn:ferd:CrossIndustryDocument:x")
-BODY = """<FatturaElettronicaBody><DatiGenerali><DatiGeneraliDocumento><Numero>{number}</Numero><Data>2026-03-0{day}</Data>
+BODY = """<FatturaElettronicaBody><DatiGenerali><DatiGeneraliDocumento><Numero>{number}</Numero>
+<Data>2026-03-0{day}</Data>
 </DatiGeneraliDocumento></DatiGenerali><DatiBeniServizi><DettaglioLinee><NumeroLinea>1</NumeroLinea>
 <Descrizione>Sedia {number}</Descrizione><PrezzoTotale>10.00</PrezzoTotale></DettaglioLinee></DatiBeniServizi>
 </FatturaElettronicaBody>"""

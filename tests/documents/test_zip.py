@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.documents.archives.zip_directory import names_encoding
 from pipeline.documents.formats import discover
 from pipeline.documents.formats.zip_archive import format as zip_format
 from pipeline.documents.identify import identify
-from pipeline.documents.packages import listing
-from pipeline.documents.zip_directory import names_encoding
+from pipeline.documents.office.packages import listing
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 from tests.documents import trees

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from pipeline.documents.contract import Format
-from pipeline.documents.pictures import PictureFormat, by_pillow
+from pipeline.documents.images.pictures import PictureFormat, by_pillow
 
 _HEADER_BYTES = (12, 16, 40, 52, 56, 64, 108, 124)  # of every version; two letters alone may begin a text
 

@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.flat_package import FlatPackage, is_flat_word
-from pipeline.documents.office_files import OFFICE_OPEN, files_inside
-from pipeline.documents.office_locks import unlocked
-from pipeline.documents.office_notes import Notes
-from pipeline.documents.office_relations import Relation, main_part, of_kind, relations
-from pipeline.documents.office_story import Story
-from pipeline.documents.office_text import Block, OpenPages, PageBuilder
-from pipeline.documents.office_xml import read_xml
-from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.office.files import OFFICE_OPEN, files_inside
+from pipeline.documents.office.flat_package import FlatPackage, is_flat_word
+from pipeline.documents.office.locks import unlocked
+from pipeline.documents.office.notes import Notes
+from pipeline.documents.office.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.office.relations import Relation, main_part, of_kind, relations
+from pipeline.documents.office.story import Story
+from pipeline.documents.office.text import Block, OpenPages, PageBuilder
+from pipeline.documents.office.word_numbering import Numbering
+from pipeline.documents.office.xml import read_xml
 from pipeline.documents.parsing import read_edges
-from pipeline.documents.word_numbering import Numbering
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _FOLDER, _BODY = "word/", "word/document.xml"

@@ -14,11 +14,11 @@ from typing import BinaryIO
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.encodings import decode
 from pipeline.documents.entries import Entry, shown_name
-from pipeline.documents.mail_headers import NAMES_OF_ONE_MAIL, Headers, parse
-from pipeline.documents.mail_text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
-from pipeline.documents.mime import Part, scan
+from pipeline.documents.mail.headers import NAMES_OF_ONE_MAIL, Headers, parse
+from pipeline.documents.mail.mime import Part, scan
+from pipeline.documents.mail.text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
+from pipeline.documents.mail.transfer import decoded
 from pipeline.documents.parsing import EDGE_BYTES, faults_are_io, read_edges
-from pipeline.documents.transfer import decoded
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 

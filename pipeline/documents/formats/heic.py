@@ -9,7 +9,7 @@ from PIL import Image
 
 from pipeline.config import LimitSettings
 from pipeline.documents.contract import Format
-from pipeline.documents.pictures import Opener, PictureFormat
+from pipeline.documents.images.pictures import Opener, PictureFormat
 
 _BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs")
 _BRAND_BYTES = 64

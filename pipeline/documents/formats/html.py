@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pipeline.documents import html_text
 from pipeline.documents.bounded import read_text
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.markup import HTML, is_html_document, markup_of
+from pipeline.documents.markup import html_text
+from pipeline.documents.markup.kinds import HTML, is_html_document, markup_of
 from pipeline.documents.paging import check_number
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.text import Page, Source

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from pipeline.config import LimitSettings
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.entries import Entry, OpenTree, check_count, shown_name, slice_of, too_many
-from pipeline.documents.mail_headers import IS_FIELD, NAMES_OF_ONE_MAIL, Headers, parse
+from pipeline.documents.mail.headers import IS_FIELD, NAMES_OF_ONE_MAIL, Headers, parse
 from pipeline.documents.parsing import faults_are_io, read_edges
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import BinaryIO
 
-from pipeline.documents.compound import is_compound, opened
-from pipeline.documents.compressed_rtf import decompressed
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.entries import PIECE_BYTES, Entry, check_total, shown_name
-from pipeline.documents.mail_headers import parse
-from pipeline.documents.mail_text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
-from pipeline.documents.mail_writing import written
-from pipeline.documents.mapi import TABLE, MessageFile, Properties
-from pipeline.documents.packages import holds
+from pipeline.documents.mail.compressed_rtf import decompressed
+from pipeline.documents.mail.headers import parse
+from pipeline.documents.mail.mapi import TABLE, MessageFile, Properties
+from pipeline.documents.mail.text import MOST_BODY_BYTES, Enclosed, Mail, best_text, open_mail
+from pipeline.documents.mail.writing import written
+from pipeline.documents.office.compound import is_compound, opened
+from pipeline.documents.office.packages import holds
 from pipeline.documents.parsing import faults_are_io, read_edges
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
@@ -168,8 +168,8 @@ def _without_bytes(file: Properties) -> str:
 def _text_of(rtf: bytes, means: Means) -> str:
     if not rtf.strip():
         return ""
-    from pipeline.documents.office_text import PageBuilder  # noqa: PLC0415 - few messages have RTF alone
-    from pipeline.documents.rtf_reading import RtfReading  # noqa: PLC0415
+    from pipeline.documents.office.rtf_reading import RtfReading  # noqa: PLC0415
+    from pipeline.documents.office.text import PageBuilder  # noqa: PLC0415 - few messages have RTF alone
 
     pages = PageBuilder(means.limits)
     RtfReading(pages).read(rtf)

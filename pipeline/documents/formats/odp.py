@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.office_files import files_inside
-from pipeline.documents.office_text import OpenPages, PageBuilder
-from pipeline.documents.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story
+from pipeline.documents.office.files import files_inside
+from pipeline.documents.office.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story
+from pipeline.documents.office.text import OpenPages, PageBuilder
 
 _MEDIA_TYPE = "application/vnd.oasis.opendocument.presentation"
 

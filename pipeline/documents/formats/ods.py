@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.office_files import files_inside
-from pipeline.documents.office_text import Block, OpenPages, PageBuilder
-from pipeline.documents.office_xml import Attributes, attribute
-from pipeline.documents.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story, repeats
-from pipeline.documents.sheets import MAX_COLUMNS, SheetWriter
+from pipeline.documents.office.files import files_inside
+from pipeline.documents.office.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story, repeats
+from pipeline.documents.office.sheets import MAX_COLUMNS, SheetWriter
+from pipeline.documents.office.text import Block, OpenPages, PageBuilder
+from pipeline.documents.office.xml import Attributes, attribute
 
 _MEDIA_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _MAX_ROW = 10_000_000

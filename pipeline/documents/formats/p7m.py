@@ -12,7 +12,7 @@ from typing import BinaryIO
 from pipeline.documents import signed
 from pipeline.documents.bounded import read_text
 from pipeline.documents.contract import Attachment, Format, Inspection, Means, OpenDocument
-from pipeline.documents.markup import HTML, XML, markup_of
+from pipeline.documents.markup.kinds import HTML, XML, markup_of
 from pipeline.documents.paging import check_number
 from pipeline.documents.parsing import EDGE_BYTES, read_edges
 from pipeline.documents.text import Page, Source

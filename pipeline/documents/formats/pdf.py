@@ -12,16 +12,16 @@ from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
-from pipeline.documents import einvoice_xml
 from pipeline.documents.contract import Attachment, Format, Inspection, Means, OpenDocument
-from pipeline.documents.page_need import Need, need
+from pipeline.documents.markup import einvoice_xml
 from pipeline.documents.parsing import read_edges
-from pipeline.documents.pdf_by_pdfium import PdfiumReader, Seen
-from pipeline.documents.pdf_by_pypdf import PypdfReader
-from pipeline.documents.pdf_files import EmbeddedFile, embedded_files
-from pipeline.documents.pdf_opening import HEADER, HEADER_WITHIN, Opened, both
-from pipeline.documents.pdf_recognition import OFF, Recognition, dpi_of, recognise
-from pipeline.documents.pdf_sampling import estimate
+from pipeline.documents.pdf.by_pdfium import PdfiumReader, Seen
+from pipeline.documents.pdf.by_pypdf import PypdfReader
+from pipeline.documents.pdf.files import EmbeddedFile, embedded_files
+from pipeline.documents.pdf.opening import HEADER, HEADER_WITHIN, Opened, both
+from pipeline.documents.pdf.page_need import Need, need
+from pipeline.documents.pdf.recognition import OFF, Recognition, dpi_of, recognise
+from pipeline.documents.pdf.sampling import estimate
 from pipeline.documents.text import Page
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason

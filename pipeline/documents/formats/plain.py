@@ -13,7 +13,7 @@ from typing import BinaryIO
 from pipeline.documents import delimited, encodings
 from pipeline.documents.bounded import read_text
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.markup import markup_of
+from pipeline.documents.markup.kinds import markup_of
 from pipeline.documents.paging import PAGE_CHARACTERS, check_number, pages_of
 from pipeline.documents.parsing import EDGE_BYTES, read_edges
 from pipeline.documents.rows import aligned

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.office_files import OFFICE_OPEN, files_inside
-from pipeline.documents.office_locks import unlocked
-from pipeline.documents.office_relations import main_part, of_kind, relations
-from pipeline.documents.office_story import Story
-from pipeline.documents.office_text import Block, OpenPages, PageBuilder
-from pipeline.documents.office_xml import Attributes, attribute, read_xml
-from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.office.files import OFFICE_OPEN, files_inside
+from pipeline.documents.office.locks import unlocked
+from pipeline.documents.office.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.office.relations import main_part, of_kind, relations
+from pipeline.documents.office.story import Story
+from pipeline.documents.office.text import Block, OpenPages, PageBuilder
+from pipeline.documents.office.xml import Attributes, attribute, read_xml
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _FOLDER, _DECK = "ppt/", "ppt/presentation.xml"

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.office_text import PageBuilder
+from pipeline.documents.office.rtf_reading import RtfReading
+from pipeline.documents.office.text import PageBuilder
 from pipeline.documents.parsing import faults_are_io, read_edges, read_whole
-from pipeline.documents.rtf_reading import RtfReading
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 

@@ -11,8 +11,8 @@ from PIL import Image
 
 from pipeline.config import LimitSettings
 from pipeline.documents.contract import Format
-from pipeline.documents.pictures import Opener, PictureFormat, open_by_pillow
-from pipeline.documents.tiff_frames import At, Layout, frames
+from pipeline.documents.images.pictures import Opener, PictureFormat, open_by_pillow
+from pipeline.documents.images.tiff_frames import At, Layout, frames
 
 _HEADS = (b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+")
 

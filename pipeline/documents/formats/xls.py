@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from pipeline.documents.biff import SheetReader, Workbook, read_workbook
-from pipeline.documents.compound import is_compound, opened, read_stream
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.office_locks import decrypted
-from pipeline.documents.office_text import PageBuilder
+from pipeline.documents.office.biff import SheetReader, Workbook, read_workbook
+from pipeline.documents.office.compound import is_compound, opened, read_stream
+from pipeline.documents.office.locks import decrypted
+from pipeline.documents.office.sheets import SheetWriter
+from pipeline.documents.office.text import PageBuilder
 from pipeline.documents.parsing import faults_are_corruption, read_edges
-from pipeline.documents.sheets import SheetWriter
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
-from pipeline.documents.office_files import OFFICE_OPEN, files_inside
-from pipeline.documents.office_locks import unlocked
-from pipeline.documents.office_relations import Relation, main_part, of_kind, relations
-from pipeline.documents.office_story import Story
-from pipeline.documents.office_text import Block, OpenPages, PageBuilder
-from pipeline.documents.office_xml import read_xml
-from pipeline.documents.packages import OfficeKind, Package, Parts, is_office_package
-from pipeline.documents.sheets import SheetWriter
-from pipeline.documents.spreadsheet_xml import CellReader, SharedTexts, StylesPart, WorkbookPart
+from pipeline.documents.office.files import OFFICE_OPEN, files_inside
+from pipeline.documents.office.locks import unlocked
+from pipeline.documents.office.packages import OfficeKind, Package, Parts, is_office_package
+from pipeline.documents.office.relations import Relation, main_part, of_kind, relations
+from pipeline.documents.office.sheets import SheetWriter
+from pipeline.documents.office.spreadsheet_xml import CellReader, SharedTexts, StylesPart, WorkbookPart
+from pipeline.documents.office.story import Story
+from pipeline.documents.office.text import Block, OpenPages, PageBuilder
+from pipeline.documents.office.xml import read_xml
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 

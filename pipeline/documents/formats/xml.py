@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pipeline.documents import einvoice_text, einvoice_xml, xml_text
 from pipeline.documents.bounded import read_text
 from pipeline.documents.contract import Attachment, Format, Inspection, Means, OpenDocument
-from pipeline.documents.markup import XML, markup_of
+from pipeline.documents.markup import einvoice_text, einvoice_xml, xml_text
+from pipeline.documents.markup.kinds import XML, markup_of
 from pipeline.documents.paging import check_number, pages_of
 from pipeline.documents.parsing import read_edges
 from pipeline.documents.text import Page, Source, clean

@@ -17,13 +17,13 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from pipeline.config import LimitSettings
+from pipeline.documents.archives.zip_content import key_for, opens, pieces
+from pipeline.documents.archives.zip_directory import END, LOCAL, SPANNED, Record, read_directory
+from pipeline.documents.archives.zip_locks import Unlock
 from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
 from pipeline.documents.entries import LEFT_OUT_PER_CHILD, Entry, OpenTree, check_count, check_total, shown_name
-from pipeline.documents.packages import holds
+from pipeline.documents.office.packages import holds
 from pipeline.documents.parsing import faults_are_io, read_edges
-from pipeline.documents.zip_content import key_for, opens, pieces
-from pipeline.documents.zip_directory import END, LOCAL, SPANNED, Record, read_directory
-from pipeline.documents.zip_locks import Unlock
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 

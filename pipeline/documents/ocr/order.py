@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.documents import pdf_rows
+from pipeline.documents import page_rows as pdf_rows
 from pipeline.documents.ocr.seen import Line
 
 _FEWEST_LINES = 4  # in each column: fewer look like a form

@@ -1,0 +1,1 @@
+"""ZIP archives: their table of contents, their entries, their locks."""

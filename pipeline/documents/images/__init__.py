@@ -1,0 +1,1 @@
+"""Pictures of any kind, made upright, white and of square pixels."""

@@ -1,0 +1,1 @@
+"""Mails: their heads, their parts, and which of these are matter."""

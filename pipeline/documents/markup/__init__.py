@@ -1,0 +1,1 @@
+"""HTML and XML as text, electronic invoices among it."""

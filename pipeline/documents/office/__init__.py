@@ -1,0 +1,1 @@
+"""Office documents: Word, Excel, PowerPoint, OpenDocument, RTF, by their own parts."""
