@@ -88,7 +88,7 @@ _FACTS: dict[Reason, tuple[Retry, Owner, str]] = {
     Reason.NEEDS_PASSWORD: (
         Retry.NEVER,
         Owner.USER,
-        "Encrypted, and no password that is known opens it. Type: doclease documents unlock ID",
+        "Encrypted, and no password that is known opens it. `doclease documents unlock ID` asks for one.",
     ),
     Reason.UNSUPPORTED: (
         Retry.NEVER,
