@@ -287,7 +287,7 @@ def test_a_large_scan_is_read_within_the_memory_of_a_parser(mode: str, codec: st
     code = (
         "import resource, sys, importlib\n"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "from pipeline.documents.formats import Means\n"
+        "from pipeline.documents.contract import Means\n"
         f"kind = importlib.import_module('pipeline.documents.formats.{codec.lower()}').format\n"
         "with open(sys.argv[1], 'rb') as file, kind.open(file, Means()) as document:\n"
         "    print(document.read_page(1).note)\n"

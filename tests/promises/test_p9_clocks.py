@@ -37,7 +37,7 @@ BOUND: dict[str, set[str]] = {
     "outcome": TOKEN,
     "promote": {"batch"},
     "rates": {"handler"},
-    "reject": (NEW_TASK - {"ocr_page_count"}) | {"reason", "error"},
+    "reject": (NEW_TASK - {"ocr_page_count"}) | {"status", "reason", "error"},
     "retry": {"task_id"},
     "state": {"task_id"},
     "sweep": {
