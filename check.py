@@ -1,4 +1,7 @@
-"""Everything that must hold before a commit, in one command: python check.py [ARGUMENTS FOR PYTEST]."""
+"""Everything that must hold before a commit, in one command: python check.py [ARGUMENTS FOR PYTEST].
+
+Without arguments all tests run, in three processes with a database each: most of them wait for others most of the time.
+"""
 
 import subprocess
 import sys
@@ -15,7 +18,7 @@ CHECKS = {
 def main() -> int:
     """Run all checks, then the tests; name what failed. The exit code is 0 only if nothing did."""
     failed = [name for name, command in CHECKS.items() if not passes(name, command)]
-    if not passes("tests", [*PYTHON, "pytest", *sys.argv[1:]]):
+    if not passes("tests", [*PYTHON, "pytest", *(sys.argv[1:] or ["-n", "3", "--dist", "worksteal"])]):
         failed.append("tests")
     if failed:
         sys.stderr.write(f"failed: {', '.join(failed)}\n")

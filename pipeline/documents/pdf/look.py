@@ -21,9 +21,10 @@ from pipeline.documents.pdf.legibility import bad_share, legibility, reads_well
 from pipeline.documents.pdf.page_need import Figures, is_doubtful
 from pipeline.documents.pdf.render import small
 
+_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
 _GRID = 32  # cells a side; areas are counted in them, so that what overlaps counts once
 _FULL_OF_TEXT = 2_000  # characters that cover a quarter of the page, so that nothing beside them can matter
-_GLANCE = 8  # objects
+_GLANCE = 5  # objects
 _MOST_OBJECTS = 3_000
 _DEEPEST_FORM = 6
 _SAMPLED_TEXT = 8  # a layer is invisible as a whole: the first ones and every eighth tell
@@ -82,7 +83,7 @@ class _Seen:
 
 def look(page: Any, text_page: Any, text: str) -> Figures:
     """The figures of a loaded pypdfium2 page; `text` is its text layer, or the start of it."""
-    characters = sum(map(len, text.split()))
+    characters = _characters(text)
     if characters >= _FULL_OF_TEXT and _texts(page) is not None and reads_well(text):
         return Figures(characters, _calls().count(_handle(page)), plain=True)
     seen = _count(page)
@@ -102,6 +103,13 @@ def look(page: Any, text_page: Any, text: str) -> Figures:
         language=legibility(text),
     )
     return replace(figures, ink=_ink(page, visible)) if is_doubtful(figures) else figures
+
+
+def _characters(text: str) -> int:
+    """How many there are that are no blanks."""
+    if text.isascii():
+        return len(text.encode("ascii").translate(None, _BLANKS))
+    return sum(map(len, text.split()))
 
 
 def _grid(page: Any) -> _Grid:
