@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import Engine, text
@@ -107,7 +108,8 @@ def test_b13_a_long_line_costs_its_readers_no_memory(engine: Engine, queue: Queu
     assert monitor.snapshot(engine).figure("enqueued") == 10_098
 
 
-def test_b13_a_batch_is_cancelled_while_a_worker_works_on_it(shop: Shop) -> None:
+def test_b13_a_batch_is_cancelled_while_a_worker_works_on_it(open_for_business: Callable[..., Shop]) -> None:
+    shop = open_for_business(lease={"base_seconds": 60})
     gate = shop.gate()
     in_work = shop.take(pages(4, p2=f"gate {gate}", p4="sleep 6000"), priority=10)
     rows.change(shop.engine, "UPDATE documents SET batch = 'may'")
