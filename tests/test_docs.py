@@ -172,7 +172,8 @@ def test_the_format_and_the_handler_of_the_documentation_keep_the_contract(tmp_p
         assert not (tmp_path / name).exists(), name
         (tmp_path / name).write_text(code, encoding="utf-8")
     chosen = ["tests/documents/test_formats.py", "tests/handlers/test_conformance.py"]
-    report = _run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", *chosen, "-k", "gzipped or delivery_note or names")
+    about = ["-k", "gzipped or delivery_note or names"]
+    report = _run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", *chosen, *about)
     assert " passed" in report
     note = tmp_path / "note.txt.gz"
     build = (
