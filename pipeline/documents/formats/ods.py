@@ -6,13 +6,11 @@ A date that is shown in digits alone does not say which of them is the month: th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import BinaryIO
 
-from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format
 from pipeline.documents.office.files import files_inside
 from pipeline.documents.office.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story, repeats
+from pipeline.documents.office.opendocument_format import OpenDocumentFormat
 from pipeline.documents.office.sheets import MAX_COLUMNS, SheetWriter
 from pipeline.documents.office.text import Block, OpenPages, PageBuilder
 from pipeline.documents.office.xml import Attributes, attribute
@@ -23,30 +21,6 @@ _MAX_SAME_ROWS = 1_000  # rows that only repeat the one before are filling, and 
 _MAX_REPEATED_CELLS = 1_000_000  # in a document; after that, what repeats is written once
 _DIGITS_ALONE = re.compile(r"[\d./\-\s:]*")
 _EXPONENT = re.compile(r"\dE[+-]?\d", re.I)
-
-
-class OdsFormat:
-    """OpenDocument spreadsheets, as a package or as one flat XML file."""
-
-    name = "ods"
-    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
-
-    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
-        """By the media type inside."""
-        return _MEDIA_TYPE if OpenDocumentKind.SHEETS.recognises(head, tail, name) else None
-
-    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
-        """Count pages; reads the cells for it. Raises DocumentError."""
-        with self.open(file, means) as document:
-            return Inspection(_MEDIA_TYPE, document.page_count)
-
-    @contextmanager
-    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
-        """Open for reading, all text in memory, compressed.
-
-        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
-        """
-        yield _read(Source(file, means.limits), PageBuilder(means.limits))
 
 
 def _read(source: Source, pages: PageBuilder) -> OpenPages:
@@ -163,4 +137,5 @@ def _shown(text: str, value: Attributes) -> str:
     return text or (attribute(value, "string-value") or "")
 
 
-format: Format = OdsFormat()  # noqa: A001 - the name by which formats are found
+# The name by which formats are found.
+format: Format = OpenDocumentFormat("ods", _MEDIA_TYPE, OpenDocumentKind.SHEETS, _read)  # noqa: A001
