@@ -11,6 +11,7 @@ import logging
 import os
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,6 +50,7 @@ from pipeline.worker.slot import Slot, SlotSettings, Until
 from pipeline.worker.supervisor import Supervisor
 
 ABANDONED_AFTER_SECONDS = 3600
+RATES_SECONDS = 10.0
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class App:
     name: str
     server: EmbeddedServer | None = None
     child_module: str = CHILD_MODULE
+    _learned: dict[str, tuple[float, dict[str, float]]] = field(default_factory=dict, init=False, repr=False)
     worker_id: str = field(default_factory=lambda: f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}")
 
     @functools.cached_property
@@ -103,8 +106,15 @@ class App:
         if not self.settings.lease.learn:
             return policy
         margin = self.settings.lease.learn_margin
-        learned = {source: rate * margin for source, rate in self.queue.rates(handler).items()}
+        learned = {source: rate * margin for source, rate in self._rates(handler).items()}
         return policy.with_rates(text=learned.get("text"), ocr=learned.get("ocr"))
+
+    def _rates(self, handler: str) -> dict[str, float]:
+        """What was learned of a handler: asked for again after some seconds, since it changes by the minute."""
+        known = self._learned.get(handler)
+        if known is None or time.monotonic() - known[0] > RATES_SECONDS:
+            known = self._learned[handler] = (time.monotonic(), self.queue.rates(handler))
+        return known[1]
 
     def provision(self) -> Provision:
         """What a parser child may use now; the file of passwords is read each time."""

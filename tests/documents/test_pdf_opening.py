@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
@@ -197,6 +197,7 @@ box = st.floats(allow_nan=True, allow_infinity=True) | st.floats(0.001, 10**7)
 
 
 @given(box, box, st.floats(1, 1200), st.floats(0.1, 400))
+@example(9.65e155, 9.65e155, 200.0, 40.0)
 def test_no_page_box_makes_an_image_larger_than_the_limit(
     width: float, height: float, dpi: float, megapixels: float
 ) -> None:

@@ -16,6 +16,7 @@ _HIGHEST_DPI = 2_400.0
 _LONGEST_SIDE = 30_000  # pixels; the shorter side of such a page is next to nothing
 _MEGAPIXEL = 1_000_000
 _LEAST_PIXELS = 10_000
+_SHORTEST, _LONGEST = 1e-3, 1e6  # inches; a page box holds any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Plan:
 def plan(width_points: float, height_points: float, dpi: float, max_megapixels: float) -> Plan:
     """The pixels of a page of this size, any size: never more than `max_megapixels`, whatever the page box says."""
     width, height = (
-        max(side / _POINTS, 1e-3) if math.isfinite(side) else 1e-3 for side in (width_points, height_points)
+        min(max(side / _POINTS, _SHORTEST), _LONGEST) if math.isfinite(side) else _SHORTEST
+        for side in (width_points, height_points)
     )
     wanted = min(max(dpi, _SMALLEST_SIDE / max(width, height)), max(_HIGHEST_DPI, dpi))
     most = max(max_megapixels * _MEGAPIXEL, _LEAST_PIXELS)
