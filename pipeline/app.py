@@ -29,7 +29,7 @@ from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Setting
 from pipeline.documents.archive import Archive
 from pipeline.documents.contract import Inspection
 from pipeline.embedded.server import EmbeddedServer
-from pipeline.errors import StoreUnavailable
+from pipeline.errors import ConfigurationError, StoreUnavailable
 from pipeline.intake.again import Again
 from pipeline.intake.recipe import MEGABYTE, Intake
 from pipeline.intake.watcher import Watcher
@@ -118,7 +118,13 @@ class App:
 
     def provision(self) -> Provision:
         """What a parser child may use now; the file of passwords is read each time."""
-        return Provision(self.settings.limits, self.settings.ocr, known_passwords(self.settings.passwords_path))
+        try:
+            passwords = known_passwords(self.settings.passwords_path)
+        except ConfigurationError as error:
+            # Documents that need none must not suffer, and those that do say so themselves.
+            logger.warning("%s", error)
+            passwords = ()
+        return Provision(self.settings.limits, self.settings.ocr, passwords)
 
     def child(self) -> ChildProcess:
         """A parser child, started when it is first needed."""

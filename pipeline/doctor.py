@@ -14,6 +14,8 @@ from sqlalchemy import text
 
 from pipeline.app import App
 from pipeline.config import Settings
+from pipeline.errors import ConfigurationError
+from pipeline.passwords import known_passwords
 from pipeline.reports import checks
 from pipeline.reports.checks import Check
 from pipeline.reports.durations import duration
@@ -69,8 +71,12 @@ def _recognition(settings: Settings) -> Check:
 
 def _passwords(settings: Settings) -> Iterator[Check]:
     try:
+        known_passwords(settings.passwords_path)
         mode = settings.passwords_path.stat().st_mode
-    except OSError:
+    except FileNotFoundError:
+        return
+    except (OSError, ConfigurationError) as error:
+        yield Check("passwords", str(error), False, "no password of it is tried until that is mended")
         return
     is_private = not mode & (stat.S_IRWXG | stat.S_IRWXO)
     advice = f"others can read it: chmod 600 {settings.passwords_path}"

@@ -85,6 +85,16 @@ def test_a_password_that_is_known_opens_what_comes_later(doclease: Doclease, sho
     assert [row.reason for row in shop.rows("SELECT reason FROM documents_v")] == ["ok"]
 
 
+def test_a_file_of_passwords_that_cannot_be_read_stops_no_document(doclease: Doclease, shop: Shop) -> None:
+    shop.settings.passwords_path.write_bytes(b"\xff\xfe secret\n")
+    _take(shop, files.whole(), "open.pdf")
+    _take(shop, files.locked("secret"))
+    shop.work()
+    reasons = [row.reason for row in shop.rows("SELECT reason FROM documents_v ORDER BY document_id")]
+    assert reasons == ["ok", "needs_password"]
+    assert "it is not UTF-8" in doclease("doctor", exit_code=9).stdout
+
+
 def test_only_a_locked_document_is_unlocked(doclease: Doclease, shop: Shop) -> None:
     document_id = _take(shop, files.whole())
     shop.work()
