@@ -65,6 +65,8 @@ class LimitSettings:
     max_megabytes: float = 500
     max_pages: int = 20_000
     max_page_megapixels: float = 40
+    max_decoded_megabytes: float = 280
+    max_text_megabytes: float = 50
     max_inflated_megabytes: float = 1000
     max_children: int = 500
     max_nesting: int = 5

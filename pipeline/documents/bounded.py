@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+from pipeline.config import LimitSettings
 from pipeline.documents.parsing import faults_are_io
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
-MOST_TEXT_BYTES = 50_000_000
+_MEGABYTE = 1_000_000
 
 
-def read_text(file: BinaryIO, kind: str, most_bytes: int = MOST_TEXT_BYTES) -> bytes:
-    """All bytes. Raises DocumentError: too_large, before reading, for more than `most_bytes`; io_error."""
+def read_text(file: BinaryIO, kind: str, limits: LimitSettings) -> bytes:
+    """All bytes. Raises DocumentError: too_large, before reading, beyond limits.max_text_megabytes; io_error."""
     with faults_are_io():
         size = file.seek(0, 2)
-        if size > most_bytes:
+        if size > limits.max_text_megabytes * _MEGABYTE:
             raise DocumentError(
                 Reason.TOO_LARGE,
-                f"{kind} of {size / 1e6:,.1f} MB; doclease reads {kind} up to {most_bytes / 1e6:,.0f} MB, "
-                "whatever limits.max_megabytes is. Split it and drop the parts",
+                f"{kind} of {size / _MEGABYTE:,.1f} MB, limits.max_text_megabytes is {limits.max_text_megabytes:g}: "
+                "split it, or raise the key and worker.max_memory_megabytes by ten times as much",
             )
         file.seek(0)
         return file.read()

@@ -46,7 +46,7 @@ class HtmlFormat:
         head, tail = read_edges(file)
         if markup_of(head, tail) != HTML:
             raise DocumentError(Reason.UNSUPPORTED, "it does not begin as a web page does")
-        yield _OpenHtml(html_text.read(read_text(file, "HTML")))
+        yield _OpenHtml(html_text.read(read_text(file, "HTML", means.limits)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
-_MOST_BYTES = 100_000_000  # the parser copies what is signed several times
 _PIECE = 1 << 20
 _SUFFIXES = {XML: ".xml", HTML: ".html"}
 _NOTE = "signatures are shown, not verified"
@@ -47,7 +46,7 @@ class P7mFormat:
         head, _ = read_edges(file)
         if not signed.is_envelope(head):
             raise DocumentError(Reason.UNSUPPORTED, "it does not begin as signed content does")
-        yield _OpenSigned(signed.read(read_text(file, "signed content", _MOST_BYTES)))
+        yield _OpenSigned(signed.read(read_text(file, "signed content", means.limits)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class PlainFormat:
         head, tail = read_edges(file)
         if not self.recognises(head, tail, ""):
             raise DocumentError(Reason.UNSUPPORTED, f"not plain text: {looks_like(head, tail) or 'binary data'}")
-        found = encodings.decode(read_text(file, "text"))
+        found = encodings.decode(read_text(file, "text", means.limits))
         pages = tuple(pages_of(clean(found.text)))
         yield _OpenText(pages, found.encoding, found.found_by, delimited.delimiter(pages[0]))
 

@@ -47,7 +47,7 @@ class XmlFormat:
         head, tail = read_edges(file)
         if not self.recognises(head, tail, ""):
             raise DocumentError(Reason.UNSUPPORTED, "it does not begin as XML does")
-        yield _opened(read_text(file, "XML"))
+        yield _opened(read_text(file, "XML", means.limits))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Scans and photos as documents: frames are pages; what a frame costs is known from its header before it is decoded.
 
 Two bounds. A picture of more than `limits.max_page_megapixels` is scaled down while or right after it is decoded, and
-the page says so. One whose decoding would need more than DECODED_BYTES is refused, whatever the settings: the parser
-child has 1 GiB for that, for recognition, and for itself.
+the page says so. One that has more than `limits.max_decoded_megabytes` when it is decoded is refused: the parser child
+has `worker.max_memory_megabytes` for that, for recognition, and for itself.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError, UnreadablePage
 from pipeline.reasons import Reason
 
-DECODED_BYTES = 280_000_000  # A3 at 600 dpi in colour
-_MOST_SHRUNK_PIXELS = 1_000_000_000  # a JPEG of so many is decoded at an eighth of its size in some ten seconds
+_SHRUNK = 4  # pixels of a JPEG for each byte allowed: it is decoded at an eighth of its size, in some ten seconds
 _MOST_LOST = 0.1  # of a cut picture; more may be half an invoice
 _LEAST_SIDE = 8  # pixels; nothing narrower can be read
 _UPRIGHTED = {
@@ -80,7 +79,7 @@ class PictureFormat:
         frames = self._opened(file, means)
         if len(frames) == 1:
             with _header(frames[0]) as image:
-                check_decodable(image, self._extra_bytes)
+                check_decodable(image, means.limits, self._extra_bytes)
         return Inspection(self.media_types[0], len(frames), ocr_page_count=len(frames) if means.ocr else 0)
 
     @contextmanager
@@ -154,23 +153,29 @@ def open_by_pillow(file: BinaryIO, codec: str) -> Image.Image:
         Image.MAX_IMAGE_PIXELS = most
 
 
-def check_decodable(image: Image.Image, extra_bytes: int = 0) -> None:
-    """Raises DocumentError(bomb) for a picture whose decoding would need more than DECODED_BYTES. Reads no pixels."""
+def check_decodable(image: Image.Image, limits: LimitSettings, extra_bytes: int = 0) -> None:
+    """Raises DocumentError(bomb) for a picture beyond limits.max_decoded_megabytes, by its header."""
     pixels = image.width * image.height
     if pixels == 0:
         raise DocumentError(Reason.CORRUPT, f"the picture has {image.width:,} x {image.height:,} pixels")
     shrinks = isinstance(image, JpegImagePlugin.JpegImageFile)
     if shrinks and not image.info.get("progressive"):
-        needed, bound, words = pixels, _MOST_SHRUNK_PIXELS, "pixels"
+        needed, bound, words = pixels, _SHRUNK * decoded_bytes(limits), "pixels to shrink"
     else:
         each = _coefficients(image) * 2.0 if shrinks else _BYTES.get(image.mode, 4) + extra_bytes
-        needed, bound, words = int(pixels * each), DECODED_BYTES, "bytes when decoded"
+        needed, bound, words = int(pixels * each), decoded_bytes(limits), "bytes when decoded"
     if needed > bound:
         raise DocumentError(
             Reason.BOMB,
-            f"the picture has {image.width:,} x {image.height:,} pixels, {needed:,} {words}; doclease decodes up to "
-            f"{bound:,} whatever limits.max_page_megapixels is. Scale it down and drop it again",
+            f"the picture has {image.width:,} x {image.height:,} pixels, {needed:,} {words}; "
+            f"limits.max_decoded_megabytes ({limits.max_decoded_megabytes:g}) allows {bound:,}. Scale it down, or "
+            "raise the key, and worker.max_memory_megabytes by four times as much",
         )
+
+
+def decoded_bytes(limits: LimitSettings) -> int:
+    """How many bytes a picture may have when it is decoded."""
+    return int(limits.max_decoded_megabytes * 1_000_000)
 
 
 def _coefficients(image: Image.Image) -> float:
@@ -185,7 +190,7 @@ def decode(opener: Opener, limits: LimitSettings, extra_bytes: int = 0) -> Pictu
     Raises DocumentError: bomb before anything is decoded, truncated, corrupt.
     """
     with _header(opener) as image:
-        check_decodable(image, extra_bytes)
+        check_decodable(image, limits, extra_bytes)
         pixels, turn = image.width * image.height, _orientation(image)
         # Pillow turns a TIFF itself, but leaves its resolution as it was.
         turns_itself = isinstance(image, TiffImagePlugin.TiffImageFile)
