@@ -19,6 +19,7 @@ _PAGE_OF = re.compile(r"\W*\b(?:page|seite|pagina) \d+ (?:of|von|de|van|di|sur) 
 _END = re.compile(r"[.,;:]$")
 _SUBJECT = re.compile(r"(?:subject|betreff|betrifft|objet|onderwerp|asunto|oggetto) ?: *(\S.*)$", re.IGNORECASE)
 TITLE_LINES = 60
+LONGEST_SUBJECT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def find_subject(document: Document) -> Title | None:
     """The subject that a memo or letter names itself, among its first lines."""
     for number, line in _lines(document):
         match = _SUBJECT.match(line)
-        if match and _heading(match[1]):
+        if match and 3 <= len(match[1]) <= LONGEST_SUBJECT:  # it says what it is, so it need not look like it
             return Title(match[1], number, 0.8)
     return None
 

@@ -42,3 +42,9 @@ def test_a_document_without_words_has_neither_title_nor_language() -> None:
 def test_the_subject_that_a_memo_names_is_its_title(label: str) -> None:
     fields = handler.extract(document(f"MEMO\nFrom: Ida\n{label}:   The new kiln\nIt is hot.")).fields
     assert fields["title"][0].value == "The new kiln"
+
+
+@pytest.mark.parametrize("subject", ["Rechnung 2026-4417", "4417/2026", "re: your order of May the third"])
+def test_a_subject_is_a_title_whatever_it_looks_like(subject: str) -> None:
+    fields = handler.extract(document(f"From: Ida <ida@example.org>\nSubject: {subject}\n\nSee the file.")).fields
+    assert fields["title"][0].value == subject
