@@ -121,7 +121,8 @@ def test_b13_a_batch_is_cancelled_while_a_worker_works_on_it(open_for_business: 
     gate.touch()
     shop.ended(in_work)
     assert shop.statuses() == {"cancelled": 301}
-    assert [page.page_no for page in shop.pages(in_work)] in ([1, 2], [1, 2, 3])
+    # At the next checkpoint, which may come while it still waits at the gate.
+    assert [page.page_no for page in shop.pages(in_work)] in ([1], [1, 2], [1, 2, 3])
 
 
 def test_b14_the_status_is_what_the_rows_say_whenever_a_worker_dies(engine: Engine, queue: Queue, clock: Clock) -> None:
