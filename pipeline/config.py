@@ -133,7 +133,7 @@ class WorkerSettings:
     drain_seconds: float = 30
     page_seconds: float = 60
     open_seconds: float = 60
-    max_memory_megabytes: int = 1280
+    max_memory_megabytes: int = 1536
     recycle_memory_megabytes: int = 800
     max_documents_per_child: int = 200
     skip_page_after_crashes: int = 2
