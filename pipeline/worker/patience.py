@@ -22,6 +22,7 @@ from pipeline.worker.stopping import Stopping
 
 PAUSE_SECONDS = 0.5
 PAUSE_CAP_SECONDS = 10.0
+PAUSE_SHARE = 0.1  # of a lease: pauses that grow past it would lose what they wait for
 LIMIT_EXCEEDED = "54"  # SQLSTATE class: the value is larger than PostgreSQL takes, and will be the next time
 
 T = TypeVar("T")
@@ -35,7 +36,8 @@ class Patience:
         self._ids = (claim.task_id, claim.attempt_no)
         self._stopping = stopping
         self._retry_at = 0.0
-        self._pause = PAUSE_SECONDS
+        self._longest = min(PAUSE_CAP_SECONDS, PAUSE_SHARE * claim.lease_seconds)
+        self._pause = min(PAUSE_SECONDS, self._longest)
 
     @property
     def is_away(self) -> bool:
@@ -75,14 +77,14 @@ class Patience:
                 raise
             fault = Fault.PERMANENT if _is_about_the_value(error) else Fault.TRANSIENT
             raise End(fault, Reason.DATABASE_ERROR, first_line(error)) from error
-        self._retry_at, self._pause = 0.0, PAUSE_SECONDS
+        self._retry_at, self._pause = 0.0, min(PAUSE_SECONDS, self._longest)
         return answer
 
     def _note_outage(self, error: Exception) -> None:
         if not self.is_away:
             logger.warning("task %d: attempt %d: the database is away: %s", *self._ids, first_line(error))
         else:
-            self._pause = min(self._pause * 2, PAUSE_CAP_SECONDS)
+            self._pause = min(self._pause * 2, self._longest)
         self._retry_at = boottime() + self._pause
 
 
