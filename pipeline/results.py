@@ -118,6 +118,7 @@ _ORIGIN = text(
         SELECT count(*) AS documents, CAST(COALESCE(sum(below.byte_count), 0) AS bigint) AS bytes
         FROM documents AS below
         WHERE below.root_document_id = COALESCE(documents.root_document_id, documents.document_id)
+            AND below.parent_document_id IS DISTINCT FROM documents.document_id
     ) AS tree
     WHERE documents.document_id = :document_id
     """
@@ -129,7 +130,8 @@ class Material:
     """What an attempt starts from: the document's bytes by hash, its name, what is read, and what to keep away from.
 
     `stored` are the pages that are done, from page 1 without a hole, as a handler sees them; the first `whole` of them
-    are whole. `tree_documents` and `tree_bytes` count all files that came inside the same document at the top, so far.
+    are whole. `tree_documents` and `tree_bytes` count all files that came inside the same document at the top, so far,
+    but those that this one holds itself: it is about to count them again.
     """
 
     sha256: str

@@ -163,3 +163,15 @@ def test_a_name_is_shown_without_its_path_and_opens_nothing(open_for_business: B
     shop.work()
     (row,) = shop.rows("SELECT name, status FROM attachments_v")
     assert tuple(row) == (Path(name.replace("\\", "/")).name, "succeeded")
+
+
+def test_a_document_that_is_read_again_may_hold_as_much_as_the_first_time(open_for_business: Business) -> None:
+    shop = open_for_business(limits={"max_children": 2})
+    document_id = _document(shop, shop.take(pages(1), opening=f"{LETTER}\n{NOTE}"))
+    shop.work()
+    with shop.app.again() as again:
+        task = again.reprocess(document_id)
+    shop.work()
+    assert (shop.task(task).status, shop.task(task).reason) == ("succeeded", "ok")
+    assert [child[2:] for child in _children(shop)] == [("letter.txt", "succeeded"), ("note.txt", "succeeded")]
+    assert len(shop.rows("SELECT 1 FROM tasks")) == 4
