@@ -25,13 +25,14 @@ from sqlalchemy.exc import OperationalError
 
 from pipeline import database, handling
 from pipeline.attachments import Attachments
-from pipeline.config import LeaseSettings, LimitSettings, QueueSettings, Settings
+from pipeline.config import MEGABYTE, LeaseSettings, LimitSettings, QueueSettings, Settings
+from pipeline.documents import ocr
 from pipeline.documents.archive import Archive
 from pipeline.documents.contract import Inspection
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import ConfigurationError, StoreUnavailable
 from pipeline.intake.again import Again
-from pipeline.intake.recipe import MEGABYTE, Intake
+from pipeline.intake.recipe import Intake
 from pipeline.intake.watcher import Watcher
 from pipeline.passwords import known_passwords
 from pipeline.queue.lease import LeasePolicy
@@ -195,6 +196,7 @@ class App:
         companions: Sequence[Callable[[threading.Event], None]] = (),
     ) -> Supervisor:
         """A worker of so many slots, with its sweeper, its listener and what runs beside them."""
+        self._require_recognition()
         bell = Bell()
         sweeper = self.sweeper(bell)
         suspect_lane = threading.Lock()
@@ -221,6 +223,16 @@ class App:
             drain_seconds=self.settings.worker.drain_seconds,
             companions=companions,
         )
+
+    def _require_recognition(self) -> None:
+        """Before the first scan pays for it. Raises ConfigurationError."""
+        engine = self.settings.ocr.engine
+        absent = ocr.missing(self.settings.ocr)
+        if absent:
+            raise ConfigurationError(
+                f"ocr.engine is {engine}, and {' and '.join(absent)} is not installed."
+                f" Type: pip install 'doclease[{engine}]', or set ocr.engine"
+            )
 
     def _equipment(self) -> Equipment:
         return Equipment(

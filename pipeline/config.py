@@ -15,7 +15,16 @@ from pipeline.errors import ConfigurationError
 
 CONFIG_NAME = "config.yaml"
 PRIORITIES: Mapping[str, int] = types.MappingProxyType({"low": -5, "normal": 0, "high": 5, "urgent": 10})
-OCR_ENGINES = ("paddle", "rapidocr", "tesseract", "none")
+MEGABYTE = 1_000_000  # bytes; a worker's memory alone counts in MiB
+# Every engine, and the libraries it needs beside doclease's own.
+OCR_ENGINES: Mapping[str, tuple[str, ...]] = types.MappingProxyType(
+    {
+        "paddle": ("faster_paddle",),
+        "rapidocr": ("rapidocr", "onnxruntime"),
+        "tesseract": ("tesserocr",),
+        "none": (),
+    }
+)
 UNLIMITED_STEP = 10**9
 STRICT_AGING_MS = 10**15  # one level outweighs any waiting, and ten levels still fit a bigint
 

@@ -16,7 +16,6 @@ from pipeline.reports.durations import duration
 from pipeline.reports.monitor import Condition, Snapshot
 
 FAIL_IF_EXIT_CODE = 9
-SCANS_MISSED = 3  # a watcher that missed so many is not at work
 
 
 @click.command(short_help="Show what waits, what is in work, and what ended.")
@@ -83,11 +82,11 @@ def _print(found: Snapshot, output: str, *, clear: bool, rescan_seconds: float) 
     else:
         if clear and sys.stdout.isatty():
             click.clear()
-        click.echo(_words(found, late_seconds=SCANS_MISSED * rescan_seconds))
+        click.echo(_words(found, rescan_seconds))
     sys.stdout.flush()
 
 
-def _words(found: Snapshot, *, late_seconds: float) -> str:
+def _words(found: Snapshot, rescan_seconds: float) -> str:
     counts = table([_count(row) for row in found.counts], ["status", "tasks", "pages left", "oldest", "next"])
     working = [_in_work(row) for row in found.processing]
     lines = [counts]
@@ -97,7 +96,7 @@ def _words(found: Snapshot, *, late_seconds: float) -> str:
     lines.append(f"Last sweep {duration(found.sweeps['sweep_age_seconds'])} ago{f' by {safe(by)}' if by else ''}.")
     if found.sweeps["braked_at"]:
         lines.append("Its brake is on: too many leases ran out at once; the next sweep looks again.")
-    lines += [_scan(row, late_seconds) for row in found.scans]
+    lines += [_scan(row, rescan_seconds) for row in found.scans]
     return "\n".join(lines)
 
 
@@ -124,9 +123,9 @@ def _in_work(row: Row) -> Row:
     }
 
 
-def _scan(row: Row, late_seconds: float) -> str:
+def _scan(row: Row, rescan_seconds: float) -> str:
     note = f" {safe(row['note'])}" if row["note"] else ""
-    late = " Nobody watches it now: type doclease run." if row["scan_age_seconds"] > late_seconds else ""
+    late = "" if monitor.is_watched(row, rescan_seconds) else " Nobody watches it now: type doclease run."
     return (
         f"Inbox {safe(row['inbox'])}: scanned {duration(row['scan_age_seconds'])} ago,"
         f" {_waiting(row['waiting_files'])} waiting.{note}{late}"

@@ -64,6 +64,7 @@ _RATES = text("""
     FROM lease_rates
     ORDER BY handler, source
 """)
+SCANS_MISSED = 3
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -75,6 +76,11 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 _CONDITION = re.compile(r"\s*([a-z_]+)\s*(>=|<=|!=|==|=|>|<)\s*(\d+(?:\.\d+)?)\s*")
 _FIGURES = (*(status.value for status in Status), "pages_left", "oldest", "sweep_age", "scan_age")
+
+
+def is_watched(scan: Row, rescan_seconds: float) -> bool:
+    """Whether the watcher of an inbox is at work: it has not missed three scans in a row."""
+    return bool(scan["scan_age_seconds"] <= SCANS_MISSED * rescan_seconds)
 
 
 @dataclass(frozen=True, slots=True)

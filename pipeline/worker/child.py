@@ -22,7 +22,7 @@ from pipeline.documents.contract import Format, Means
 from pipeline.documents.identify import inspect
 from pipeline.documents.ocr import Reader
 from pipeline.documents.text import Page
-from pipeline.errors import DocumentError
+from pipeline.errors import ConfigurationError, DocumentError
 from pipeline.handling import Handler
 from pipeline.reasons import Reason
 from pipeline.work import process
@@ -62,6 +62,8 @@ class Child:
                 self._work(frame, stored, file, means)
         except DocumentError as error:
             self._say("refused", reason=str(error.reason), error=str(error))
+        except ConfigurationError as error:
+            self._say("refused", reason=Reason.INTERNAL_ERROR.value, error=str(error))
         except OSError as error:
             self._say("refused", reason=Reason.IO_ERROR.value, error=f"its bytes cannot be read: {error.strerror}")
         except MemoryError:

@@ -47,7 +47,7 @@ def test_each_fault_comes_with_its_advice(doclease: Doclease, home: Path, engine
         )
     found = _checks(doclease)
     assert "chmod 600" in str(found["passwords"]["advice"])
-    assert "free some space" in str(found["store"]["advice"])
+    assert "free some space" in str(found["store"]["found"])
     assert "paused: the disk is full" in str(found["inbox /old"]["found"])
     assert not found["inbox /old"]["fine"]
     assert "secret" not in str(found)

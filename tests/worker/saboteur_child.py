@@ -25,7 +25,7 @@ from pipeline.documents.contract import Attachment, Format, Inspection, Means, O
 from pipeline.documents.formats import plain
 from pipeline.documents.parsing import read_whole
 from pipeline.documents.text import Document, Page, Source
-from pipeline.errors import UnreadablePage
+from pipeline.errors import ConfigurationError, UnreadablePage
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.reasons import Reason
 from pipeline.worker import child, sandbox
@@ -200,6 +200,10 @@ def _unreadable(message: str) -> None:
     raise UnreadablePage(Reason.CORRUPT, message or "as ordered")
 
 
+def _misconfigure(message: str) -> None:
+    raise ConfigurationError(message or "as ordered")
+
+
 def _print(_: str) -> None:
     print("printed by a library")
     os.write(1, b"written by a C library\n")
@@ -226,6 +230,7 @@ _ORDERS: Mapping[str, Callable[[str], object]] = {
     "swell": _swell,
     "raise": _raise,
     "unreadable": _unreadable,
+    "misconfigure": _misconfigure,
     "exit": lambda code: os._exit(int(code)),
     "garbage": _garbage,
     "print": _print,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.documents import ocr
+from pipeline.errors import ConfigurationError
 from pipeline.worker.slot import Until
 from tests.worker.shop import Shop, pages, until
 
@@ -211,3 +213,24 @@ def test_bytes_that_were_damaged_in_the_store_become_no_result_and_are_read_once
     path.write_bytes(whole)
     shop.work()
     assert shop.task(task_id).status == "succeeded"
+
+
+def test_what_the_operator_forgot_is_told_and_no_document_is_blamed_for_a_crash(
+    open_for_business: Callable[..., Shop],
+) -> None:
+    shop = open_for_business(queue={"max_failures": 2})
+    task_id = shop.take(pages(2, p2="misconfigure install the engine"))
+    shop.work()
+    assert shop.outcomes(task_id) == [("failed", "internal_error")] * 2
+    task = shop.task(task_id)
+    assert (task.status, task.crash_count, task.error) == ("failed", 0, "install the engine")
+
+
+def test_a_worker_without_its_recognition_says_so_before_it_claims(open_for_business: Callable[..., Shop]) -> None:
+    shop = open_for_business(ocr={"engine": "tesseract"})
+    if not ocr.missing(shop.settings.ocr):
+        pytest.skip("tesserocr is installed")
+    task_id = shop.take(pages(1))
+    with pytest.raises(ConfigurationError, match="tesserocr is not installed"):
+        shop.work()
+    assert shop.task(task_id).status == "enqueued"

@@ -5,10 +5,17 @@ Engines are in the package `engines`, one file each; all that is common to them 
 
 from __future__ import annotations
 
-from pipeline.config import OcrSettings
+import importlib.util
+
+from pipeline.config import OCR_ENGINES, OcrSettings
 from pipeline.documents.ocr.seen import Engine, Line, Reader, Recognised
 
-__all__ = ["Engine", "Line", "Reader", "Recognised", "reader"]
+__all__ = ["Engine", "Line", "Reader", "Recognised", "missing", "reader"]
+
+
+def missing(settings: OcrSettings) -> tuple[str, ...]:
+    """The libraries that the engine of these settings needs and this installation does not have. Loads none."""
+    return tuple(name for name in OCR_ENGINES[settings.engine] if importlib.util.find_spec(name) is None)
 
 
 def reader(settings: OcrSettings) -> Reader | None:
