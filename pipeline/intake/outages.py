@@ -15,9 +15,9 @@ from typing import Self
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
+from pipeline.config import MEGABYTE
 from pipeline.errors import Unavailable
 
-MEGABYTE = 1_000_000
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.archive import Archive, Stored
 from pipeline.documents.contract import Inspection
 from pipeline.documents.opening import opened
@@ -29,8 +29,6 @@ from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.store import Queue
 from pipeline.reasons import Reason
 from pipeline.registering import Origin, Registry, State, Triage, limited
-
-MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import random
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.attachments import Parent, Part
+from pipeline.config import LimitSettings
 from pipeline.documents.text import Page, clean
 from pipeline.errors import LeaseLost
 from pipeline.queue.model import Claim, Outcome, Usage
@@ -76,6 +77,7 @@ class Attempt:
         self._stored = 0
         self._unsaved: list[Page] = []
         self._parts: list[Part] = []
+        self._limits = LimitSettings()
         self._has_news = False
         self._step_at = self._began_at = boottime()
         self._step = "opening"
@@ -144,8 +146,10 @@ class Attempt:
         )
         with carrying.document(self._equipment.archive, material.sha256) as file:
             self._child_is_idle = False
-            provision = carrying.allowance(self._equipment.provision(), material)
-            self._child.assign(request, file, provision, stored_frames(material.stored))
+            provision = self._equipment.provision()
+            self._limits = provision.limits
+            allowed = carrying.allowance(provision, material)
+            self._child.assign(request, file, allowed, stored_frames(material.stored))
 
     def _on_frame(self, frame: Frame) -> None:
         self._step_at = boottime()
@@ -181,8 +185,7 @@ class Attempt:
         self._extensions = 0
 
     def _take_part(self, unpacked: Unpacked) -> None:
-        limits = self._equipment.provision().limits
-        self._parts.append(carrying.part(unpacked, self._child, self._equipment.archive, limits))
+        self._parts.append(carrying.part(unpacked, self._child, self._equipment.archive, self._limits))
         self._has_news = True
         self._child.go_on()
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from pipeline.attachments import Part
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.archive import Archive, Stored
 from pipeline.documents.opening import opened
 from pipeline.documents.text import clean
@@ -24,8 +24,6 @@ from pipeline.worker.ends import End
 from pipeline.worker.frames import BrokenFrame, Unpacked
 from pipeline.worker.process import ChildProcess
 from pipeline.worker.provision import Provision
-
-MEGABYTE = 1_000_000
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -22,7 +23,7 @@ from pipeline.reasons import Reason
 from pipeline.worker.channel import CHUNK_BYTES, NotTaken, send
 from pipeline.worker.deaths import MEGABYTE, ChildDied, Death, explain
 from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
-from pipeline.worker.provision import Provision, provision_fields
+from pipeline.worker.provision import Provision
 from pipeline.worker.scratch import make_scratch
 
 START_SECONDS = 60.0
@@ -71,7 +72,7 @@ class ChildProcess:
         if self._stderr is not None:
             self._stderr.truncate(0)
         self._documents += 1
-        self._send({**request, "provision": provision_fields(provision)}, file)
+        self._send({**request, "provision": asdict(provision)}, file)
         for frame in more:
             self._send(frame, None)
 

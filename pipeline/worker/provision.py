@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.config import LimitSettings, OcrSettings
@@ -19,11 +19,6 @@ class Provision:
 
 
 Provisioner = Callable[[], Provision]
-
-
-def provision_fields(provision: Provision) -> dict[str, Any]:
-    """The provision as it travels."""
-    return asdict(provision)
 
 
 def provision_of(fields: Mapping[str, Any]) -> Provision:

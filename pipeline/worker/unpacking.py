@@ -10,12 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pipeline.config import MEGABYTE
 from pipeline.documents.contract import Attachment, Format, Means
 from pipeline.documents.identify import inspect
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
-
-MEGABYTE = 1_000_000
 
 
 class Unpacker:

@@ -5,13 +5,13 @@ Pages end where Word last ended them or where the author did. A document that ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import BinaryIO
 
-from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.files import OFFICE_OPEN, files_inside
 from pipeline.documents.office.flat_package import FlatPackage, is_flat_word
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.locks import unlocked
 from pipeline.documents.office.notes import Notes
 from pipeline.documents.office.packages import OfficeKind, Package, Parts, is_office_package
@@ -27,33 +27,17 @@ _FOLDER, _BODY = "word/", "word/document.xml"
 _NOTES = (("footnote", "footnotes", ""), ("endnote", "endnotes", ""), ("comment", "comments", "Comment:"))
 
 
-class DocxFormat:
-    """Office Open XML text, transitional and strict, as a package, as one flat XML file, or locked by a password."""
+def _is_word(head: bytes, tail: bytes, name: str) -> bool:
+    return is_flat_word(head) or is_office_package(head, tail, name, OfficeKind.WORD)
 
-    name = "docx"
-    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
 
-    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
-        """By the parts of the package. The name tells which kind a locked or a cut one is."""
-        return _MEDIA_TYPE if is_flat_word(head) or is_office_package(head, tail, name, OfficeKind.WORD) else None
-
-    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
-        """Count pages; reads the text for it. Raises DocumentError."""
-        with self.open(file, means) as document:
-            return Inspection(_MEDIA_TYPE, document.page_count)
-
-    @contextmanager
-    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
-        """Open for reading, all text in memory, compressed.
-
-        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
-        """
-        head, _ = read_edges(file)
-        if is_flat_word(head):
-            parts: Parts = FlatPackage(file, means.limits)
-        else:
-            parts = Package(unlocked(file, means.passwords), means.limits)
-        yield _read(parts, PageBuilder(means.limits))
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    head, _ = read_edges(file)
+    if is_flat_word(head):
+        parts: Parts = FlatPackage(file, means.limits)
+    else:
+        parts = Package(unlocked(file, means.passwords), means.limits)
+    return _read(parts, PageBuilder(means.limits))
 
 
 def _read(parts: Parts, pages: PageBuilder) -> OpenPages:
@@ -91,4 +75,5 @@ def _margins(parts: Parts, names: Sequence[str]) -> list[Block]:
     return list(blocks.values())
 
 
-format: Format = DocxFormat()  # noqa: A001 - the name by which formats are found
+# The name by which formats are found.
+format: Format = OfficeFormat("docx", _MEDIA_TYPE, _is_word, _open)  # noqa: A001

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from pipeline.documents.contract import Format
+from typing import BinaryIO
+
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.files import files_inside
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story
-from pipeline.documents.office.opendocument_format import OpenDocumentFormat
 from pipeline.documents.office.text import OpenPages, PageBuilder
 
 _MEDIA_TYPE = "application/vnd.oasis.opendocument.presentation"
 
 
-def _read(source: Source, pages: PageBuilder) -> OpenPages:
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    source, pages = Source(file, means.limits), PageBuilder(means.limits)
     source.read(CONTENT, _Slides(pages))
     package = source.package
     return pages.finish("odp 1", lambda: files_inside(package, FILES, pages.written) if package else iter(()))
@@ -31,4 +34,4 @@ class _Slides(Story):
 
 
 # The name by which formats are found.
-format: Format = OpenDocumentFormat("odp", _MEDIA_TYPE, OpenDocumentKind.SLIDES, _read)  # noqa: A001
+format: Format = OfficeFormat("odp", _MEDIA_TYPE, OpenDocumentKind.SLIDES.recognises, _open)  # noqa: A001

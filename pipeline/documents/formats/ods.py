@@ -6,11 +6,12 @@ A date that is shown in digits alone does not say which of them is the month: th
 from __future__ import annotations
 
 import re
+from typing import BinaryIO
 
-from pipeline.documents.contract import Format
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.files import files_inside
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.opendocument import CONTENT, FILES, OpenDocumentKind, Source, Story, repeats
-from pipeline.documents.office.opendocument_format import OpenDocumentFormat
 from pipeline.documents.office.sheets import MAX_COLUMNS, SheetWriter
 from pipeline.documents.office.text import Block, OpenPages, PageBuilder
 from pipeline.documents.office.xml import Attributes, attribute
@@ -23,7 +24,8 @@ _DIGITS_ALONE = re.compile(r"[\d./\-\s:]*")
 _EXPONENT = re.compile(r"\dE[+-]?\d", re.I)
 
 
-def _read(source: Source, pages: PageBuilder) -> OpenPages:
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    source, pages = Source(file, means.limits), PageBuilder(means.limits)
     source.read(CONTENT, _Sheets(pages))
     package = source.package
     return pages.finish("ods 1", lambda: files_inside(package, FILES, pages.written) if package else iter(()))
@@ -138,4 +140,4 @@ def _shown(text: str, value: Attributes) -> str:
 
 
 # The name by which formats are found.
-format: Format = OpenDocumentFormat("ods", _MEDIA_TYPE, OpenDocumentKind.SHEETS, _read)  # noqa: A001
+format: Format = OfficeFormat("ods", _MEDIA_TYPE, OpenDocumentKind.SHEETS.recognises, _open)  # noqa: A001

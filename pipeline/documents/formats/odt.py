@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from pipeline.documents.contract import Format
+from typing import BinaryIO
+
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.files import files_inside
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.opendocument import CONTENT, FILES, STYLES, Margins, OpenDocumentKind, Source, Story
-from pipeline.documents.office.opendocument_format import OpenDocumentFormat
 from pipeline.documents.office.opendocument_lists import Lists
 from pipeline.documents.office.text import OpenPages, PageBuilder
 
 _MEDIA_TYPE = "application/vnd.oasis.opendocument.text"
 
 
-def _read(source: Source, pages: PageBuilder) -> OpenPages:
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    source, pages = Source(file, means.limits), PageBuilder(means.limits)
     margins, lists = Margins(), Lists()
     for part, listener in ((STYLES, margins), (STYLES, lists), (CONTENT, lists)):
         source.read(part, listener)
@@ -25,4 +28,4 @@ def _read(source: Source, pages: PageBuilder) -> OpenPages:
 
 
 # The name by which formats are found.
-format: Format = OpenDocumentFormat("odt", _MEDIA_TYPE, OpenDocumentKind.TEXT, _read)  # noqa: A001
+format: Format = OfficeFormat("odt", _MEDIA_TYPE, OpenDocumentKind.TEXT.recognises, _open)  # noqa: A001

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from typing import BinaryIO
 
-from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.files import OFFICE_OPEN, files_inside
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.locks import unlocked
 from pipeline.documents.office.packages import OfficeKind, Package, Parts, is_office_package
 from pipeline.documents.office.relations import main_part, of_kind, relations
@@ -20,29 +21,8 @@ _FOLDER, _DECK = "ppt/", "ppt/presentation.xml"
 _AROUND = ("diagramData", "chart", "notesSlide")
 
 
-class PptxFormat:
-    """Office Open XML presentations, transitional and strict, plain or locked by a password."""
-
-    name = "pptx"
-    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
-
-    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
-        """By the parts of the package. The name tells which kind a locked or a cut one is."""
-        return _MEDIA_TYPE if is_office_package(head, tail, name, OfficeKind.SLIDES) else None
-
-    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
-        """Count pages; reads the text for it. Raises DocumentError."""
-        with self.open(file, means) as document:
-            return Inspection(_MEDIA_TYPE, document.page_count)
-
-    @contextmanager
-    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
-        """Open for reading, all text in memory, compressed.
-
-        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
-        """
-        parts = Package(unlocked(file, means.passwords), means.limits)
-        yield _read(parts, PageBuilder(means.limits))
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    return _read(Package(unlocked(file, means.passwords), means.limits), PageBuilder(means.limits))
 
 
 def _read(parts: Parts, pages: PageBuilder) -> OpenPages:
@@ -105,4 +85,5 @@ class _Slide(Story):
         super().start("delText" if tag == "fld" and attribute(attributes, "type") == "slidenum" else tag, attributes)
 
 
-format: Format = PptxFormat()  # noqa: A001 - the name by which formats are found
+# The name by which formats are found.
+format: Format = OfficeFormat("pptx", _MEDIA_TYPE, partial(is_office_package, kind=OfficeKind.SLIDES), _open)  # noqa: A001

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import BinaryIO
 
-from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.biff import SheetReader, Workbook, read_workbook
 from pipeline.documents.office.compound import is_compound, opened, read_stream
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.locks import decrypted
 from pipeline.documents.office.sheets import SheetWriter
-from pipeline.documents.office.text import PageBuilder
+from pipeline.documents.office.text import OpenPages, PageBuilder
 from pipeline.documents.parsing import faults_are_corruption, read_edges
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
@@ -20,37 +19,22 @@ _MEDIA_TYPE = "application/vnd.ms-excel"
 _STREAMS = ("Workbook", "Book")
 
 
-class XlsFormat:
-    """Binary Excel workbooks in a compound file, plain or locked by a password."""
+def _is_workbook(head: bytes, tail: bytes, name: str) -> bool:
+    """By the stream of that name."""
+    named = any(b"\x00" + stream.lower().encode() + b"\x00" in tail for stream in _STREAMS)
+    return named and is_compound(head)
 
-    name = "xls"
-    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
 
-    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
-        """By the stream of that name."""
-        named = any(b"\x00" + stream.lower().encode() + b"\x00" in tail for stream in _STREAMS)
-        return _MEDIA_TYPE if named and is_compound(head) else None
-
-    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
-        """Count pages; reads the cells for it. Raises DocumentError."""
-        with self.open(file, means) as document:
-            return Inspection(_MEDIA_TYPE, document.page_count)
-
-    @contextmanager
-    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
-        """Open for reading, all text in memory, compressed.
-
-        Raises DocumentError: empty_file, unsupported, needs_password, corrupt, too_large, bomb, too_many_pages.
-        """
-        head, _ = read_edges(file)
-        if not is_compound(head):
-            raise DocumentError(Reason.UNSUPPORTED, "the file is no binary Excel workbook")
-        pages = PageBuilder(means.limits)
-        stream, book = _stream_and_book(file)
-        if book.encrypted:
-            stream, book = _stream_and_book(decrypted(file, means.passwords))
-        _read(stream, book, pages)
-        yield pages.finish("xls 1")
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    head, _ = read_edges(file)
+    if not is_compound(head):
+        raise DocumentError(Reason.UNSUPPORTED, "the file is no binary Excel workbook")
+    pages = PageBuilder(means.limits)
+    stream, book = _stream_and_book(file)
+    if book.encrypted:
+        stream, book = _stream_and_book(decrypted(file, means.passwords))
+    _read(stream, book, pages)
+    return pages.finish("xls 1")
 
 
 def _stream_and_book(file: BinaryIO) -> tuple[bytes, Workbook]:
@@ -72,4 +56,5 @@ def _read(stream: bytes, book: Workbook, pages: PageBuilder) -> None:
         writer.end()
 
 
-format: Format = XlsFormat()  # noqa: A001 - the name by which formats are found
+# The name by which formats are found.
+format: Format = OfficeFormat("xls", _MEDIA_TYPE, _is_workbook, _open)  # noqa: A001

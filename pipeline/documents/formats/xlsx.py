@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import BinaryIO
 
-from pipeline.documents.contract import Format, Inspection, Means, OpenDocument
+from pipeline.documents.contract import Format, Means
 from pipeline.documents.office.files import OFFICE_OPEN, files_inside
+from pipeline.documents.office.format import OfficeFormat
 from pipeline.documents.office.locks import unlocked
 from pipeline.documents.office.packages import OfficeKind, Package, Parts, is_office_package
 from pipeline.documents.office.relations import Relation, main_part, of_kind, relations
@@ -23,31 +23,11 @@ _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet
 _FOLDER, _BOOK, _BINARY_BOOK = "xl/", "xl/workbook.xml", "xl/workbook.bin"
 
 
-class XlsxFormat:
-    """Office Open XML workbooks, transitional and strict, plain or locked by a password."""
-
-    name = "xlsx"
-    media_types: tuple[str, ...] = (_MEDIA_TYPE,)
-
-    def recognises(self, head: bytes, tail: bytes, name: str) -> str | None:
-        """By the parts of the package. The name tells which kind a locked or a cut one is."""
-        return _MEDIA_TYPE if is_office_package(head, tail, name, OfficeKind.WORKBOOK) else None
-
-    def inspect(self, file: BinaryIO, means: Means) -> Inspection:
-        """Count pages; reads the cells for it. Raises DocumentError."""
-        with self.open(file, means) as document:
-            return Inspection(_MEDIA_TYPE, document.page_count)
-
-    @contextmanager
-    def open(self, file: BinaryIO, means: Means) -> Iterator[OpenDocument]:
-        """Open for reading, all text in memory, compressed.
-
-        Raises DocumentError: empty_file, unsupported, needs_password, truncated, corrupt, bomb, too_many_pages.
-        """
-        parts = Package(unlocked(file, means.passwords), means.limits)
-        if parts.has(_BINARY_BOOK) and not parts.has(_BOOK):
-            raise DocumentError(Reason.UNSUPPORTED, "a binary Excel workbook (.xlsb); save it as XLSX or PDF")
-        yield _read(parts, PageBuilder(means.limits))
+def _open(file: BinaryIO, means: Means) -> OpenPages:
+    parts = Package(unlocked(file, means.passwords), means.limits)
+    if parts.has(_BINARY_BOOK) and not parts.has(_BOOK):
+        raise DocumentError(Reason.UNSUPPORTED, "a binary Excel workbook (.xlsb); save it as XLSX or PDF")
+    return _read(parts, PageBuilder(means.limits))
 
 
 def _read(parts: Parts, pages: PageBuilder) -> OpenPages:
@@ -85,4 +65,5 @@ def _read_around(parts: Parts, sheet: Relation, writer: SheetWriter) -> None:
             writer.line(f"Comment:\n{text.strip()}")
 
 
-format: Format = XlsxFormat()  # noqa: A001 - the name by which formats are found
+# The name by which formats are found.
+format: Format = OfficeFormat("xlsx", _MEDIA_TYPE, partial(is_office_package, kind=OfficeKind.WORKBOOK), _open)  # noqa: A001

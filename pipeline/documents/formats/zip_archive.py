@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.archives.zip_content import key_for, opens, pieces
 from pipeline.documents.archives.zip_directory import END, LOCAL, SPANNED, Record, read_directory
 from pipeline.documents.archives.zip_locks import Unlock
@@ -30,7 +30,6 @@ from pipeline.reasons import Reason
 ENTRIES_PER_PAGE = 50
 BOMB_RATIO = 200  # DEFLATE ends at 1,032; text and drawings stay below 50
 BOMB_BYTES = 20_000_000  # below this a high ratio harms nobody
-_MEGABYTE = 1_000_000
 _ENGINE = "zip 1"
 _SIGNATURES = (LOCAL, END, SPANNED, b"PK00" + LOCAL)
 _PACKAGE_PARTS = (b"[Content_Types].xml", b"mimetype", b"META-INF/", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/")
@@ -91,10 +90,10 @@ def _opened(file: BinaryIO, means: Means) -> OpenTree:
 
 def _check_declared(records: Sequence[Record], limits: LimitSettings) -> None:
     declared = sum(record.size for record in records)
-    if declared > limits.max_inflated_megabytes * _MEGABYTE:
+    if declared > limits.max_inflated_megabytes * MEGABYTE:
         raise DocumentError(
             Reason.BOMB,
-            f"it unpacks to {declared / _MEGABYTE:,.0f} MB; limits.max_inflated_megabytes allows"
+            f"it unpacks to {declared / MEGABYTE:,.0f} MB; limits.max_inflated_megabytes allows"
             f" {limits.max_inflated_megabytes:g}",
         )
 
@@ -173,7 +172,7 @@ def _left_out(record: Record) -> str:
         return "litter of the system that packed it"
     ratio = record.size / max(record.packed, 1)
     if record.size > BOMB_BYTES and ratio > BOMB_RATIO:
-        return f"bomb: it unpacks {ratio:,.0f}-fold to {record.size / _MEGABYTE:,.0f} MB; {BOMB_RATIO}-fold is allowed"
+        return f"bomb: it unpacks {ratio:,.0f}-fold to {record.size / MEGABYTE:,.0f} MB; {BOMB_RATIO}-fold is allowed"
     return ""
 
 

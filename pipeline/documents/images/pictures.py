@@ -17,7 +17,7 @@ from typing import BinaryIO
 from PIL import ExifTags, Image, ImageFile, JpegImagePlugin, TiffImagePlugin, UnidentifiedImageError
 from PIL import __version__ as pillow_version
 
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.contract import Inspection, Means, OpenDocument
 from pipeline.documents.images import raster
 from pipeline.documents.images.resolution import resolution, size_to_read
@@ -175,7 +175,7 @@ def check_decodable(image: Image.Image, limits: LimitSettings, extra_bytes: int 
 
 def decoded_bytes(limits: LimitSettings) -> int:
     """How many bytes a picture may have when it is decoded."""
-    return int(limits.max_decoded_megabytes * 1_000_000)
+    return int(limits.max_decoded_megabytes * MEGABYTE)
 
 
 def _coefficients(image: Image.Image) -> float:

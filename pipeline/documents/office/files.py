@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipeline.config import MEGABYTE
 from pipeline.documents.contract import Attachment
 from pipeline.documents.office.compound import MAX_STREAM_BYTES, opened, read_stream
-from pipeline.documents.office.packages import MEGABYTE, Parts
+from pipeline.documents.office.packages import Parts
 from pipeline.documents.signatures import looks_like
 from pipeline.errors import DocumentError
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.parsing import read_whole
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
@@ -32,7 +32,7 @@ class FlatPackage:
     def __init__(self, file: BinaryIO, limits: LimitSettings) -> None:
         """Find the parts. Raises DocumentError: too_large, io_error."""
         size = file.seek(0, 2)
-        if size > min(MAX_BYTES, limits.max_inflated_megabytes * 1_000_000):
+        if size > min(MAX_BYTES, limits.max_inflated_megabytes * MEGABYTE):
             raise DocumentError(
                 Reason.TOO_LARGE,
                 f"a document in one XML file of {size:,} bytes; more than {MAX_BYTES:,} or"

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.office.compound import is_compound, stream_names
 from pipeline.documents.parsing import faults_are_corruption, faults_are_io, read_edges
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
-MEGABYTE = 1_000_000
 MAX_ENTRIES = 20_000  # a large workbook has a few hundred
 MAX_DIRECTORY_BYTES = 16 * MEGABYTE
 MAX_RATIO = 300  # repetitive sheets reach 100; DEFLATE ends at 1,032

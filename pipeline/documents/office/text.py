@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Protocol
 
-from pipeline.config import LimitSettings
+from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.contract import Attachment
 from pipeline.documents.text import Page, Source
 from pipeline.errors import DocumentError, UnreadablePage
@@ -164,7 +164,7 @@ class PageBuilder:
         self._lines += lines
         self._characters += size if text.strip() else 0
         self.written += len(text)
-        if self.written > self._limits.max_inflated_megabytes * 1_000_000:
+        if self.written > self._limits.max_inflated_megabytes * MEGABYTE:
             raise DocumentError(
                 Reason.BOMB,
                 f"its text has more than {self.written / 1_000_000:,.0f} million characters;"

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 
+from pipeline.config import MEGABYTE
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
@@ -27,7 +28,6 @@ _DICTIONARY = 2_000  # bytes before a stream in which its filters stand
 _MOST_STREAMS = 20_000
 _PIECE = 1_000_000
 _PART = 10  # of the limit for one stream of instructions: as objects they are several times larger
-_MEGABYTE = 1_000_000
 
 
 def may_hold_a_bomb(content: bytes) -> bool:
@@ -50,7 +50,7 @@ def check_streams(content: bytes, max_inflated_megabytes: float) -> int:
     Images do not count: their own size bounds what is unpacked of them, and white paper packs as well as any bomb. Nor
     do files inside, which are unpacked in pieces. What only calls itself so meets the limit of the child's memory.
     """
-    every = int(max_inflated_megabytes * _MEGABYTE)
+    every = int(max_inflated_megabytes * MEGABYTE)
     left, largest = every, 0
     for packed, filters in _streams(content):
         allowed = min(every // _PART, left)
