@@ -17,7 +17,11 @@ from pipeline.reasons import Reason
 
 # Well below the shortest lease: a session that stopped inside a transaction must not hide a row from the sweep.
 IDLE_IN_TRANSACTION_SECONDS = 5
-KEEPALIVES = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+# A host that vanished without a word is noticed by keepalive probes while the line is idle, and by tcp_user_timeout
+# (milliseconds) while an answer is awaited: without it the kernel would send again for a quarter of an hour.
+KEEPALIVES = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3} | {
+    "tcp_user_timeout": 15_000
+}
 SUPPORTED = (14, 18)
 _REFUSALS = ("42501", "25006")  # insufficient privilege, read-only transaction
 

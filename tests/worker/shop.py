@@ -91,11 +91,23 @@ class Shop:
         """Be the worker, in this process, until nothing is left."""
         self.app.supervisor(slots, until=until).run()
 
-    def start_worker(self, slots: int = 1, until: Until = Until.STOPPED) -> subprocess.Popen[bytes]:
-        """Start a worker process; it is killed at the latest when the test ends."""
+    def start_worker(
+        self,
+        slots: int = 1,
+        until: Until = Until.STOPPED,
+        *,
+        prefix: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker process; it is killed at the latest when the test ends.
+
+        `prefix` is a command that becomes the worker, `environment` is added to this process's own.
+        """
         command = [sys.executable, "-m", "tests.worker.saboteur_worker", str(self.home), str(slots), until.value]
         with (self.home / "worker.log").open("ab") as log:
-            process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [*prefix, *command], cwd=ROOT, stdout=log, stderr=log, env={**os.environ, **(environment or {})}
+            )
         self._processes.append(process)
         return process
 
