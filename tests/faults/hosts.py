@@ -15,7 +15,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from sqlalchemy import URL
@@ -55,18 +54,24 @@ def cable(server: URL) -> Iterator[Cable]:
     joined = Cable(f"db-{name}", f"work-{name}", server.set(host=SERVER, port=PORT, query={}))
     try:
         _lay(joined)
-        path = f"{server.query['host']}/.s.PGSQL.{server.query.get('port', '5432')}"
-        command = ["ip", "netns", "exec", joined.server_host, sys.executable, __file__, path]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as passing:
-            assert passing.stdout is not None
-            assert passing.stdout.readline() == b"ready\n"
-            try:
-                yield joined
-            finally:
-                passing.kill()
+        with forwarded(server, SERVER, PORT, "ip", "netns", "exec", joined.server_host):
+            yield joined
     finally:
         for host in (joined.server_host, joined.worker_host):
             subprocess.run(["ip", "netns", "delete", host], check=False, capture_output=True)
+
+
+@contextmanager
+def forwarded(server: URL, address: str, port: int, *prefix: str) -> Iterator[URL]:
+    """A process that passes connections to an address on to a server, and the URL that leads there. Port 0: any."""
+    path = f"{server.query['host']}/.s.PGSQL.{server.query.get('port', '5432')}"
+    command = [*prefix, sys.executable, __file__, address, str(port), path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield server.set(host=address, port=int(process.stdout.readline()), query={})
+        finally:
+            process.kill()
 
 
 def _lay(joined: Cable) -> None:
@@ -93,17 +98,17 @@ def _pass_on(source: socket.socket, target: socket.socket) -> None:
             end.shutdown(socket.SHUT_RDWR)
 
 
-def _serve(path: Path) -> None:
-    with socket.create_server((SERVER, PORT)) as listener:
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        while True:
-            client, _ = listener.accept()
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(str(path))
-            for ends in ((client, server), (server, client)):
-                threading.Thread(target=_pass_on, args=ends, daemon=True).start()
+def _serve(listener: socket.socket, path: str) -> None:
+    while True:
+        client, _ = listener.accept()
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(path)
+        for ends in ((client, server), (server, client)):
+            threading.Thread(target=_pass_on, args=ends, daemon=True).start()
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1]))
+    with socket.create_server((sys.argv[1], int(sys.argv[2]))) as opened:
+        sys.stdout.write(f"{opened.getsockname()[1]}\n")
+        sys.stdout.flush()
+        _serve(opened, sys.argv[3])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 from sqlalchemy import URL
 
-from tests.faults.hosts import Cable, cable
+from pipeline import database
+from pipeline.config import DatabaseSettings
+from tests.faults.hosts import Cable, cable, forwarded
 from tests.worker.shop import Shop, kill_hard, pages, until
 
 pytestmark = pytest.mark.slow
@@ -78,3 +82,16 @@ def test_a_host_cut_off_for_less_than_its_lease_loses_nothing(open_for_business:
     shop.ended(task_id)
     assert shop.outcomes(task_id) == [("succeeded", "ok")]
     assert shop.rows("SELECT FROM recoveries") == []
+
+
+def test_a_session_over_the_network_gives_up_on_a_host_that_vanished(database_url: URL) -> None:
+    settings = DatabaseSettings()
+    with forwarded(database_url, "127.0.0.1", 0) as url, closing(database.listening_connection(url, settings)) as heard:
+        engine = database.open_engine(url, settings, name="tests")
+        with engine.connect() as connection:
+            for session in (connection.connection.driver_connection, heard):
+                assert session is not None
+                with socket.socket(fileno=os.dup(session.fileno())) as line:
+                    assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+                    assert 0 < line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 15_000
+        engine.dispose()
