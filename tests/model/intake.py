@@ -1,16 +1,17 @@
 """A model of intake: two watchers, somebody who drops, replaces, grows or removes a file, and crashes, step by step.
 
-Nothing here touches a file or a database. `explore` visits every order in which the steps may come, and says what a
+Nothing here touches a file or a database. `explored` visits every order in which the steps may come, and says what a
 protocol loses, doubles or overwrites on the way. A step is what the system does at once: a rename, a read, a
 transaction. Files are numbered; what they hold is a letter that grows by a plus.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from tests.model.exploring import Found, Step, explore
 
 Token = int
 File = int
@@ -85,7 +86,7 @@ class World(NamedTuple):
         return self.contents[what] if isinstance(what, int) else what
 
 
-Step = Callable[[World, At], tuple[World, At]]
+Act = Callable[[World, At], tuple[World, At]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Protocol:
     """How a watcher works: what it may begin, and what each step does. `far` puts processed/ on another file system."""
 
     starts: Callable[[World], list[At]]
-    steps: Mapping[str, Step]
+    steps: Mapping[str, Act]
     far: bool = False
 
 
@@ -109,35 +110,37 @@ def first_drop(*, open_for_writing: bool, user: frozenset[str]) -> World:
     )
 
 
-def explore(protocol: Protocol, first: World, *, wanted: str | None = None) -> tuple[set[str], int]:
-    """Every fault that some order of steps leads to, and how many states there are.
-
-    Ends early, the shortest orders first, once the fault that is `wanted` is found.
-    """
-    seen, to_do, faults = {first}, deque([first]), set[str]()
+def explored(protocol: Protocol, first: World, *, wanted: str | None = None) -> Found:
+    """Every fault that some order of steps leads to. Ends early once the fault that is `wanted` is found."""
     recovered: dict[World, str] = {}
-    while to_do and wanted not in faults:
-        world = to_do.popleft()
-        faults.update(_faults(protocol, world, recovered))
-        if max(world.tokens, len(world.rows)) > MOST_TOKENS:
-            faults.add("endless")
-            continue
-        new = set(_following(protocol, world)) - seen
-        seen |= new
-        to_do += new
-    return faults, len(seen)
+    return explore(
+        first,
+        lambda world: _following(protocol, world),
+        lambda world: _faults(protocol, world, recovered),
+        wanted=wanted,
+    )
 
 
-def _following(protocol: Protocol, world: World) -> Iterator[World]:
+def _is_endless(world: World) -> bool:
+    return max(world.tokens, len(world.rows)) > MOST_TOKENS
+
+
+def _following(protocol: Protocol, world: World) -> Iterator[Step[World]]:
+    if _is_endless(world):
+        return
     yield from _user(world)
     for number, at in enumerate(world.watchers):
         if at == IDLE:
-            moves = [(world, start) for start in protocol.starts(world)]
+            moves = [(start, world, start) for start in protocol.starts(world)]
         else:
-            moves = [protocol.steps[at.step](world, at)]
-            yield _stands(world, number, IDLE)  # a crash, and a new one in its place
-        for after, then in moves:
-            yield _stands(after, number, then)
+            moves = [(at, *protocol.steps[at.step](world, at))]
+            yield Step(f"a watcher dies before: {_named(at)}", _stands(world, number, IDLE))  # and a new one starts
+        for doing, after, then in moves:
+            yield Step(f"a watcher begins: {_named(doing)}" if at == IDLE else _named(at), _stands(after, number, then))
+
+
+def _named(at: At) -> str:
+    return at.step if at.token == NO_TOKEN else f"{at.step}, token {at.token}"
 
 
 def _stands(world: World, number: int, at: At) -> World:
@@ -146,19 +149,20 @@ def _stands(world: World, number: int, at: At) -> World:
     return world._replace(watchers=tuple(sorted(watchers, key=hash)))  # which of them it is makes no difference
 
 
-def _user(world: World) -> Iterator[World]:
+def _user(world: World) -> Iterator[Step[World]]:
     """What somebody may do, each thing once. What he destroys himself is owed no more."""
     for action in world.user:
         after = world._replace(user=world.user - {action})
         if action == "grow" and world.writers:
-            yield _grown(after)
+            yield Step("somebody appends to the file", _grown(after))
         elif action == "close" and world.writers:
-            yield after._replace(writers=frozenset())
+            yield Step("somebody closes the file", after._replace(writers=frozenset()))
         elif action == "replace":
             gone = _without_inbox(after)
-            yield _owing(gone._replace(contents=(*gone.contents, "b"), inbox=len(gone.contents)), "b")
+            new = _owing(gone._replace(contents=(*gone.contents, "b"), inbox=len(gone.contents)), "b")
+            yield Step("somebody drops another file of that name", new)
         elif action == "remove" and world.inbox is not None:
-            yield _without_inbox(after)
+            yield Step("somebody removes the file", _without_inbox(after))
 
 
 def _grown(world: World) -> World:
@@ -181,6 +185,8 @@ def _owing(world: World, content: str) -> World:
 
 
 def _faults(protocol: Protocol, world: World, recovered: dict[World, str]) -> Iterator[str]:
+    if _is_endless(world):
+        yield "endless"
     on_disk = {world.contents[file] for _, file in world.held} | {
         world.placed_content(what) for _, what in world.processed
     }

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.model import protocols
-from tests.model.intake import Protocol, explore, first_drop
+from tests.model.intake import Protocol, explored, first_drop
 
 PAIRS = (("grow", "close"), ("grow", "replace"), ("grow", "remove"), ("replace", "remove"))
 FAR = pytest.mark.parametrize("far", [False, True], ids=["one file system", "two file systems"])
@@ -21,14 +21,14 @@ def _faults(protocol: Protocol, users: Iterable[Iterable[str]] = PAIRS) -> set[s
     """All faults, whichever pair of things the user does, whether a writer has the first file open or not."""
     found: set[str] = set()
     for is_open, user in itertools.product((False, True), users):
-        found |= explore(protocol, first_drop(open_for_writing=is_open, user=frozenset(user)))[0]
+        found |= explored(protocol, first_drop(open_for_writing=is_open, user=frozenset(user))).faults
     return found
 
 
 def _leads_to(fault: str, protocol: Protocol) -> bool:
     """Whether a fault is found in some order."""
     firsts = (first_drop(open_for_writing=is_open, user=frozenset(user)) for is_open in (True, False) for user in PAIRS)
-    return any(fault in explore(protocol, first, wanted=fault)[0] for first in firsts)
+    return any(fault in explored(protocol, first, wanted=fault).faults for first in firsts)
 
 
 @FAR
@@ -43,7 +43,7 @@ def test_nothing_is_lost_when_a_growing_file_is_replaced_as_well() -> None:
 
 def test_the_model_goes_through_many_orders() -> None:
     first = first_drop(open_for_writing=True, user=frozenset({"grow", "replace"}))
-    assert explore(protocols.ours(far=False), first)[1] > 10_000
+    assert explored(protocols.ours(far=False), first).states > 10_000
 
 
 @pytest.mark.parametrize("checked", [False, True])
