@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, Row
 
 from pipeline.errors import IllegalMove, LeaseLost, NothingMatched
 from pipeline.queue import model
+from pipeline.queue.front import FRONT, Front
 from pipeline.queue.model import Checkpoint, Claim, NewTask, Outcome, SweepReport, Swept, TaskState, Usage
 from pipeline.queue.settle import Decision, Limits
 from pipeline.queue.statements import statement
@@ -31,18 +32,20 @@ class Queue:
     database is away: nothing was written then, or it was and the answer was lost; repeating any method is safe.
     """
 
-    def __init__(self, engine: Engine, *, limits: Limits, aging_ms: int) -> None:
+    def __init__(self, engine: Engine, *, limits: Limits, aging_ms: int, front: Front | None = None) -> None:
         self.limits = limits
         self._engine = engine
         self._single = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._aging_ms = aging_ms
+        self._front = front or Front()
 
     # In the caller's transaction
 
     def enqueue(self, connection: Connection, task: NewTask) -> int:
         """Put a task in line; returns its id. The document must have no live task (unique index tasks_one_live)."""
-        found = connection.execute(statement("enqueue"), {**asdict(task), "aging_ms": self._aging_ms})
-        return int(found.scalar_one())
+        row = connection.execute(statement("enqueue"), {**asdict(task), "aging_ms": self._aging_ms}).one()
+        self._front.came(row.rank_ms)
+        return int(row.task_id)
 
     def reject(self, connection: Connection, task: NewTask, *, status: Status, reason: str, error: str) -> int:
         """Record a task that ended before it began, as failed or quarantined, with its reason; returns its id."""
@@ -51,6 +54,7 @@ class Queue:
 
     def requeue(self, connection: Connection, task_id: int) -> bool:
         """Retry in the caller's transaction; False when the task is in line, in work or succeeded."""
+        self._front.forget()
         return connection.execute(statement("retry"), {"task_id": task_id}).one_or_none() is not None
 
     # Of a worker: fenced by the token of the claim
@@ -61,8 +65,14 @@ class Queue:
         `worker` names the process and must never be used by another one. `suspects=False` leaves tasks that took a
         worker down to whoever can run them alone.
         """
-        rows = self._all("claim", worker=worker, batch=batch, suspects=suspects)
-        return [Claim(**row._mapping) for row in rows]
+        start = self._front.start()
+        rows = self._all("claim", worker=worker, batch=batch, suspects=suspects, from_rank=start)
+        if not rows and start != FRONT:
+            start = FRONT
+            rows = self._all("claim", worker=worker, batch=batch, suspects=suspects, from_rank=start)
+        if suspects:
+            self._front.took(start, rows[-1].rank_ms if rows else FRONT)
+        return [_claim(row) for row in rows]
 
     def held(self, worker: str) -> list[Claim]:
         """What the worker holds by the database's word, also what it was never told of. Leases may be nearly over."""
@@ -110,7 +120,9 @@ class Queue:
         `page_no` is the page the attempt was on. `error` is told to people: keep it a sentence.
         """
         values = {**asdict(decision), **asdict(usage or Usage()), "reason": reason, "error": error, "page_no": page_no}
-        return Status(_held(claim, self._one("fail", **_token(claim), **values)).status)
+        row = _held(claim, self._one("fail", **_token(claim), **values))
+        self._front.forget()
+        return Status(row.status)
 
     def late_finish(self, claim: Claim) -> None:
         """Mark that the worker finished after its lease was taken: a false recovery. Writes nothing else."""
@@ -135,11 +147,17 @@ class Queue:
             backoff_seconds=self.limits.backoff_seconds,
             backoff_cap_seconds=self.limits.backoff_cap_seconds,
         )
-        return _report(rows)
+        report = _report(rows)
+        if report.taken:
+            self._front.forget()
+        return report
 
     def promote(self, *, batch: int = 500) -> int:
         """Put delayed tasks whose wait is over back in line; returns how many. Safe to run anywhere, any time."""
-        return len(self._all("promote", batch=batch))
+        promoted = len(self._all("promote", batch=batch))
+        if promoted:
+            self._front.forget()
+        return promoted
 
     def cancel(self, task_id: int) -> Status:
         """Cancel at once what waits, ask what is in work to stop; returns the status now. Raises IllegalMove."""
@@ -150,6 +168,7 @@ class Queue:
 
     def retry(self, task_id: int) -> None:
         """Put a task that ended badly, or waits, in line with its counters at zero. Raises IllegalMove."""
+        self._front.forget()
         if self._one("retry", task_id=task_id) is None:
             raise IllegalMove(
                 f"task {task_id} is {self.state(task_id).status}; only what ended badly or waits is retried"
@@ -182,6 +201,10 @@ class Queue:
     def _one(self, name: str, **values: Any) -> Row[Any] | None:
         with self._single.connect() as connection:
             return connection.execute(statement(name), values).one_or_none()
+
+
+def _claim(row: Row[Any]) -> Claim:
+    return Claim(**{name: value for name, value in row._mapping.items() if name != "rank_ms"})
 
 
 def _token(claim: Claim) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pipeline.queue.statements import statement
 
 # The index that a statement of the queue stands on, and values to plan it with.
 _PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "claim": ("tasks_ready", {"worker": "db check", "batch": 1, "suspects": True}),
+    "claim": ("tasks_ready", {"worker": "db check", "batch": 1, "suspects": True, "from_rank": 0}),
     "promote": ("tasks_delayed", {"batch": 500}),
     "sweep": (
         "tasks_processing",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Engine, text
 
+from pipeline.queue.front import FRONT
 from pipeline.queue.model import SweepReport
 from pipeline.queue.settle import Fault
 from pipeline.queue.statements import statement
@@ -128,7 +129,7 @@ def test_a_sweep_takes_no_more_than_its_batch_and_the_next_one_the_rest(world: r
 def _claim(world: races.World) -> tuple[str, dict[str, object]]:
     for _ in range(20):
         add_task(world.engine, world.queue)
-    return "claim", {"worker": "worker-1", "batch": 2, "suspects": True}
+    return "claim", {"worker": "worker-1", "batch": 2, "suspects": True, "from_rank": FRONT}
 
 
 def _sweep(world: races.World) -> tuple[str, dict[str, object]]:

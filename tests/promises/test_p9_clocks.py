@@ -27,7 +27,7 @@ BOUND: dict[str, set[str]] = {
     "calibrate": set(),
     "cancel": {"task_id"},
     "checkpoint": TOKEN | {"pages_done", "lease_seconds"},
-    "claim": {"worker", "batch", "suspects"},
+    "claim": {"worker", "batch", "suspects", "from_rank"},
     "complete": TOKEN | USAGE | {"reason", "pages_done", "result"},
     "enqueue": NEW_TASK,
     "fail": TOKEN | USAGE | {field.name for field in fields(Decision)} | {"reason", "error", "page_no"},

@@ -2,11 +2,13 @@
 -- MATERIALIZED: joined any other way, a plan may run the inner SELECT again and take more than :batch rows.
 -- ANY (ARRAY(...)): the ids are looked up one by one. A join, planned without knowing :batch, may read the whole table.
 -- FOR NO KEY UPDATE: a row of attempts being inserted elsewhere must not hide its task.
+-- :from_rank spares the index entries of tasks that are long claimed, see pipeline/queue/front.py.
 -- 'enqueued' is a literal: a bound status would lose the partial index under a generic plan.
 WITH picked AS MATERIALIZED (
     SELECT task_id
     FROM tasks
     WHERE status = 'enqueued'
+        AND rank_ms >= CAST(:from_rank AS bigint)
         AND (crash_count = 0 OR CAST(:suspects AS boolean))
     ORDER BY rank_ms, task_id
     LIMIT CAST(:batch AS integer)
@@ -45,6 +47,7 @@ SELECT
     deadline_seconds,
     failure_count,
     crash_count,
-    release_count
+    release_count,
+    rank_ms
 FROM claimed
 ORDER BY rank_ms, task_id

@@ -11,4 +11,4 @@ VALUES (
     CAST(:lease_seconds AS double precision),
     CAST(:deadline_seconds AS double precision)
 )
-RETURNING task_id
+RETURNING task_id, rank_ms
