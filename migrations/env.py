@@ -1,17 +1,26 @@
-"""Run migrations on the connection that the caller hands over: one transaction, behind a lock."""
+"""Run migrations on the connection that the caller hands over: all that an upgrade does is one transaction.
+
+`prepare` takes the lock first, so that the second of two upgrades looks at what is missing when the first has ended.
+"""
+
+from collections.abc import Callable
 
 from alembic import context
-from sqlalchemy import Connection, text
-
-UPGRADE_LOCK = 0x646F636C65617365  # "doclease"
+from sqlalchemy import Connection
 
 
-def upgrade(connection: Connection) -> None:
-    """Wait for the lock, then look at what is missing: the second of two upgrades finds nothing left to do."""
+def upgrade(
+    connection: Connection,
+    schema: str,
+    prepare: Callable[[Connection], None],
+    finish: Callable[[Connection], None],
+) -> None:
+    """Bring the schema up to date; the table of versions is in it, so another installation's is not taken for it."""
     with connection.begin():
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
-        context.configure(connection=connection, transactional_ddl=True)
+        prepare(connection)
+        context.configure(connection=connection, transactional_ddl=True, version_table_schema=schema)
         context.run_migrations()
+        finish(connection)
 
 
-upgrade(context.config.attributes["connection"])
+upgrade(**context.config.attributes)

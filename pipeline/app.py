@@ -99,7 +99,7 @@ class App:
     @property
     def libpq_url(self) -> str:
         """The database for psql and other clients."""
-        return self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        return database.address(self.url.set(drivername="postgresql"), self.settings.database)
 
     def policy(self, handler: str = handling.AUTO) -> LeasePolicy:
         """The lease policy in force for a handler: the configured one, with what was learned of it."""

@@ -41,6 +41,7 @@ class Rule:
 class DatabaseSettings:
     """How PostgreSQL is spoken to."""
 
+    schema: str = "public"
     pooler: str = "none"
     statement_timeout_seconds: float = 30
     connect_timeout_seconds: int = 10
@@ -155,6 +156,7 @@ class Settings:
 
     home: Path
     database_url: str = ""
+    database_url_file: str = ""
     data_dir: Path = Path("data")
     passwords: Path = Path("passwords")
     database: DatabaseSettings = field(default_factory=DatabaseSettings)

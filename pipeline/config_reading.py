@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import shlex
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from pipeline.config import CONFIG_NAME, OCR_ENGINES, UNLIMITED_STEP, Rule, Sett
 from pipeline.errors import ConfigurationError
 
 PREFIX = "DOCLEASE_"
+_ADDRESSES = ("database_url", "database_url_file")  # one of them says where the database is
+# Room for what follows it in the names of roles and of the channel, which have at most 63 characters.
+_SCHEMA = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
 
 
 def load(home: Path, *, environment: Mapping[str, str] | None = None) -> Settings:
@@ -33,10 +37,28 @@ def load(home: Path, *, environment: Mapping[str, str] | None = None) -> Setting
     given = os.environ if environment is None else environment
     path = home / CONFIG_NAME
     overrides = _from_environment(given)
-    if not path.is_file() and not overrides.get("database_url"):
+    if not path.is_file() and not any(overrides.get(name) for name in _ADDRESSES):
         raise ConfigurationError(f"{home.resolve()} has no {CONFIG_NAME}. Type: doclease init {shlex.quote(str(home))}")
     document = _read(path) if path.is_file() else {}
-    return settings_from(_merge(document, overrides), home=home.resolve())
+    if any(overrides.get(name) for name in _ADDRESSES):
+        document = {key: value for key, value in document.items() if key not in _ADDRESSES}
+    settings = settings_from(_merge(document, overrides), home=home.resolve())
+    return replace(settings, database_url=_from_file(settings)) if settings.database_url_file else settings
+
+
+def _from_file(settings: Settings) -> str:
+    """The address of the database from the file that holds it. Its content is never told."""
+    if settings.database_url:
+        raise ConfigurationError("database_url and database_url_file are both set; keep one of them")
+    path = settings.home / settings.database_url_file
+    try:
+        address = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigurationError(f"database_url_file is {path}, which cannot be read: {why}") from error
+    if not address:
+        raise ConfigurationError(f"database_url_file is {path}, which is empty; write the database's address into it")
+    return address
 
 
 def settings_from(document: Mapping[str, Any], *, home: Path) -> Settings:
@@ -161,6 +183,11 @@ def _check(settings: Settings) -> None:
         if is_dataclass(values):
             _check_positive(section.name, values)
 
+    schema = settings.database.schema
+    if not _SCHEMA.fullmatch(schema) or schema == "information_schema":
+        raise ConfigurationError(
+            f"database.schema must be at most 40 of a-z, 0-9 and _, not beginning with a digit or pg_, got {schema!r}"
+        )
 
 def _check_positive(section: str, values: Any) -> None:
     may_be_zero = {

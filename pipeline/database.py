@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from sqlalchemy import URL, Engine, create_engine, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, column, create_engine, inspect, make_url, select, table, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from pipeline import place, roles
 from pipeline.config import DatabaseSettings
 from pipeline.errors import ConfigurationError, DatabaseUnavailable, SchemaOutdated
 from pipeline.reasons import Reason
@@ -23,7 +25,11 @@ KEEPALIVES = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, 
     "tcp_user_timeout": 15_000
 }
 SUPPORTED = (14, 18)
+UPGRADE_LOCK = 0x646F636C65617365  # "doclease"
 _REFUSALS = ("42501", "25006")  # insufficient privilege, read-only transaction
+_SCHEMA = "doclease_schema"  # the option by which an engine knows where its installation is
+
+logger = logging.getLogger(__name__)
 
 
 def parse_url(text_url: str) -> URL:
@@ -52,12 +58,18 @@ def open_engine(url: URL, settings: DatabaseSettings, *, name: str, connections:
         arguments["prepare_threshold"] = None
     else:
         arguments["options"] = (
-            f"-c statement_timeout={int(settings.statement_timeout_seconds * 1000)}"
+            f"{session_options(url, settings)} -c timezone=UTC"
+            f" -c statement_timeout={int(settings.statement_timeout_seconds * 1000)}"
             f" -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_SECONDS * 1000}"
-            " -c timezone=UTC"
         )
     return create_engine(
-        url, connect_args=arguments, pool_size=connections, max_overflow=0, pool_timeout=30, pool_recycle=3600
+        url,
+        connect_args=arguments,
+        execution_options={_SCHEMA: settings.schema},
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=30,
+        pool_recycle=3600,
     )
 
 
@@ -65,12 +77,35 @@ def listening_connection(url: URL, settings: DatabaseSettings) -> psycopg.Connec
     """A connection in autocommit for LISTEN: the second and last one of a process."""
     arguments: dict[str, Any] = dict(KEEPALIVES)
     return psycopg.connect(
-        url.set(drivername="postgresql").render_as_string(hide_password=False),
+        _rendered(url.set(drivername="postgresql")),
         autocommit=True,
         connect_timeout=settings.connect_timeout_seconds,
         application_name="doclease listener",
+        options=session_options(url, settings),
         **arguments,
     )
+
+
+def session_options(url: URL, settings: DatabaseSettings) -> str:
+    """What puts a session into the schema of the installation, after the options that the URL has of its own."""
+    given = url.query.get("options", "")
+    return " ".join([*([given] if isinstance(given, str) else given), f"-csearch_path={settings.schema}"]).strip()
+
+
+def address(url: URL, settings: DatabaseSettings) -> str:
+    """The URL for other clients, with its password: their sessions begin in the schema of the installation.
+
+    A transaction pooler takes no options; there the search path of the role decides.
+    """
+    if settings.schema != roles.PUBLIC and settings.pooler != "transaction":
+        url = url.update_query_dict({"options": session_options(url, settings)})
+    return _rendered(url)
+
+
+def _rendered(url: URL) -> str:
+    """As text. SQLAlchemy writes a space as +, which libpq does not read as one."""
+    path, mark, query = url.render_as_string(hide_password=False).partition("?")
+    return path + mark + query.replace("+", "%20")
 
 
 def migrations_folder() -> Path:
@@ -90,33 +125,47 @@ def newest_revision() -> str:
     return max(path.name[:4] for path in (migrations_folder() / "versions").glob("[0-9]*.py"))
 
 
+def schema_of(engine: Engine) -> str:
+    """The schema of the installation that the engine was opened for."""
+    return str(engine.get_execution_options().get(_SCHEMA, roles.PUBLIC))
+
+
 def current_revision(engine: Engine) -> str | None:
-    """The revision of the database, None for one without a schema. Raises DatabaseUnavailable."""
+    """The revision of the installation, None where there is none yet. Raises DatabaseUnavailable."""
+    schema = schema_of(engine)
     try:
         with engine.connect() as connection:
-            if not inspect(connection).has_table("alembic_version"):
+            if not inspect(connection).has_table("alembic_version", schema=schema):
                 return None
-            return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+            versions = table("alembic_version", column("version_num"), schema=schema)
+            return connection.execute(select(versions.c.version_num)).scalar()
     except OperationalError as error:
         raise unavailable(error) from error
 
 
 def require_schema(engine: Engine) -> None:
-    """Raise SchemaOutdated that says what to type, unless the schema is this doclease's."""
+    """Raise SchemaOutdated that says what to type, unless the schema is this doclease's.
+
+    Raises ConfigurationError where sessions do not find the schema's tables by their plain names.
+    """
     found, wanted = current_revision(engine), newest_revision()
     if found is None:
-        raise SchemaOutdated("the database has no doclease schema yet. Type: doclease db upgrade")
+        where = "" if schema_of(engine) == roles.PUBLIC else f" in schema {schema_of(engine)}"
+        raise SchemaOutdated(f"the database has no doclease schema yet{where}. Type: doclease db upgrade")
     if found < wanted:
         raise SchemaOutdated(f"the database's schema is {found}, doclease needs {wanted}. Type: doclease db upgrade")
     if found > wanted:
         raise SchemaOutdated(f"the database's schema is {found}, newer than doclease's {wanted}. Upgrade doclease.")
+    with engine.connect() as connection:
+        place.require_session_in(connection, schema_of(engine))
 
 
 def upgrade(engine: Engine) -> str:
-    """Bring the schema up to date and the table of reasons with it; returns the revision. Safe to run twice at once.
+    """Bring the schema up to date, with it the table of reasons and the rights of the roles; returns the revision.
 
-    Raises DatabaseUnavailable, SchemaOutdated for a schema that is newer than this doclease's, or ConfigurationError
-    for a PostgreSQL that is too old.
+    One transaction, safe to run twice at once. What an administrator has to do about the roles is a warning in the
+    log. Raises DatabaseUnavailable, SchemaOutdated for a schema that is newer than this doclease's, or
+    ConfigurationError for a PostgreSQL that is too old or a role that may not create what is missing.
     """
     if (current_revision(engine) or "") > newest_revision():
         require_schema(engine)
@@ -126,20 +175,39 @@ def upgrade(engine: Engine) -> str:
 
     config = Config()
     config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    schema = schema_of(engine)
     try:
         with engine.connect() as connection:
             _require_version(connection.dialect.server_version_info or (0,))
-            # Building indexes on a large table may take longer than a statement of the pipeline may.
-            connection.execute(text("SET statement_timeout = 0"))
-            connection.commit()
-            config.attributes["connection"] = connection
+            connection.rollback()
+            config.attributes |= {"connection": connection, "schema": schema}
+            config.attributes |= {"prepare": lambda each: _lock_and_prepare(each, schema), "finish": _finish}
             command.upgrade(config, "head")
-            connection.execute(text("RESET statement_timeout"))
-            connection.commit()
-        _write_reasons(engine)
     except OperationalError as error:
         raise unavailable(error) from error
     return newest_revision()
+
+
+def grant(engine: Engine) -> list[str]:
+    """Give the roles their rights again, as an upgrade does; returns what an administrator has to do."""
+    require_schema(engine)
+    with engine.begin() as connection:
+        _lock_and_prepare(connection, schema_of(engine))
+        return roles.apply(connection, migrations_folder(), schema_of(engine))
+
+
+def _lock_and_prepare(connection: Connection, schema: str) -> None:
+    # Waiting for the lock, and building indexes on a large table, may take longer than a statement of the pipeline may.
+    connection.execute(text("SET LOCAL statement_timeout = 0"))
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
+    place.prepare(connection, schema)
+
+
+def _finish(connection: Connection) -> None:
+    _write_reasons(connection)
+    schema = schema_of(connection.engine)
+    for hint in roles.apply(connection, migrations_folder(), schema):
+        logger.warning("%s", hint)
 
 
 def unavailable(error: DBAPIError) -> DatabaseUnavailable:
@@ -159,7 +227,7 @@ def refusals_told() -> Iterator[None]:
         problem = str(error.orig).strip().splitlines()[0]
         raise ConfigurationError(
             f"the database refuses: {problem}. The role of database_url needs more rights for this; docs/operating.md"
-            " lists what workers and readers are granted."
+            " says which commands need which role."
         ) from error
 
 
@@ -168,7 +236,7 @@ def _require_version(version: tuple[int | str, ...]) -> None:
         raise ConfigurationError(f"PostgreSQL {version[0]} is too old; doclease needs {SUPPORTED[0]} to {SUPPORTED[1]}")
 
 
-def _write_reasons(engine: Engine) -> None:
+def _write_reasons(connection: Connection) -> None:
     rows = [
         {"reason": reason.value, "retry": reason.retry.value, "owner": reason.owner.value, "help": reason.help}
         for reason in Reason
@@ -177,5 +245,4 @@ def _write_reasons(engine: Engine) -> None:
         "INSERT INTO reasons (reason, retry, owner, help) VALUES (:reason, :retry, :owner, :help)"
         " ON CONFLICT (reason) DO UPDATE SET retry = excluded.retry, owner = excluded.owner, help = excluded.help"
     )
-    with engine.begin() as connection:
-        connection.execute(upsert, rows)
+    connection.execute(upsert, rows)

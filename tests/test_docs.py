@@ -227,24 +227,26 @@ def _statements(title: str) -> str:
 
 @pytest.fixture
 def roles(engine: Engine) -> Iterator[Connection]:
-    """A transaction in which the roles of the documentation exist; it is rolled back."""
+    """A transaction in which the logins of the documentation exist; it is rolled back."""
     with engine.connect() as connection:
-        for title in ("roles", "limits of sessions behind a pooler"):
+        for title in ("logins", "limits of sessions behind a pooler"):
             connection.exec_driver_sql(_statements(title))
         yield connection
         connection.rollback()
 
 
 def test_a_worker_with_the_documented_rights_can_do_its_work(roles: Connection) -> None:
-    roles.execute(text("SET ROLE doclease_worker"))
+    roles.execute(text("SET ROLE docs_worker"))
     for name in ("claim", "promote", "sweep", "calibrate", "live"):
         values = dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", _read(FOLDER / f"{name}.sql")), 1)
         roles.execute(text(_read(FOLDER / f"{name}.sql")), {**values, "worker": "w", "suspects": True})
+    roles.execute(text("RESET ROLE"))
+    roles.execute(text("SET ROLE docs_run"))
     roles.execute(text("INSERT INTO inbox_scans VALUES ('inbox', now(), 0)"))
 
 
 def test_a_reader_with_the_documented_rights_reads_and_writes_nothing(roles: Connection) -> None:
-    roles.execute(text("SET ROLE doclease_reader"))
+    roles.execute(text("SET ROLE docs_reader"))
     for view in ("documents_v", "invoices", "contracts", "pages_v", "queue_status", "failures", "recoveries"):
         roles.execute(text(f"SELECT * FROM {view}"))
     with pytest.raises(Exception, match="permission denied"):

@@ -6,9 +6,10 @@ import click
 
 from pipeline import database
 from pipeline.cli.output import format_option, print_rows
-from pipeline.cli.session import app_of
+from pipeline.cli.session import app_of, settings_of
 from pipeline.errors import ConfigurationError
 from pipeline.reports import checks
+from pipeline.roles import script as role_script
 
 
 @click.group()
@@ -51,4 +52,22 @@ def url(ctx: click.Context, kind: str) -> None:
     folder runs, `doclease run` for example; `doclease sql` opens psql without that.
     """
     with app_of(ctx, check_schema=False) as app:
-        click.echo(app.libpq_url if kind == "libpq" else app.url.render_as_string(hide_password=False))
+        click.echo(app.libpq_url if kind == "libpq" else database.address(app.url, app.settings.database))
+
+
+@db.command(short_help="Print the SQL that makes the roles of ingest, work and read.")
+@click.option("--apply", is_flag=True, help="Run it, as the owner of the tables. `db upgrade` does that too.")
+@click.pass_context
+def roles(ctx: click.Context, apply: bool) -> None:
+    """Print the SQL that makes the group roles and gives them their rights, for a superuser: doclease db roles | psql …
+
+    It may be run again at any time. What each role may do is in docs/operating.md.
+    """
+    if not apply:
+        click.echo(role_script(database.migrations_folder(), settings_of(ctx).database.schema))
+        return
+    with app_of(ctx) as app:
+        hints = database.grant(app.engine)
+    if hints:
+        raise ConfigurationError(". ".join(hints))
+    click.echo("The roles have their rights.")

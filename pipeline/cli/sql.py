@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from pipeline import database
 from pipeline.app import App
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
@@ -41,7 +42,9 @@ def _psql(app: App) -> int:
     url = app.url.set(drivername="postgresql")
     environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
     if app.settings.database.pooler == "none":
-        environment["PGOPTIONS"] = f"{os.environ.get('PGOPTIONS', '')} -c default_transaction_read_only=on".strip()
+        given = f"{os.environ.get('PGOPTIONS', '')} {database.session_options(url, app.settings.database)}"
+        environment["PGOPTIONS"] = f"{given} -c default_transaction_read_only=on".strip()
+        url = url.difference_update_query(["options"])  # it would win over the variable
     # Ctrl-C ends psql's statement, not psql. A handler, not SIG_IGN: a child would inherit that.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:

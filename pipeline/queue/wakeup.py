@@ -1,7 +1,8 @@
 """Being woken when work arrives: LISTEN/NOTIFY is the hint, polling is the truth.
 
 A lost notification costs a poll, nothing else. Behind a transaction-pooling proxy LISTEN hears nothing; then only
-polling is left, and everything still works.
+polling is left, and everything still works. The channel bears the name of the session's schema: channels
+belong to the whole database, and a notification is for one installation.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import time
 from collections.abc import Callable
 
 import psycopg
+from psycopg.sql import SQL, Identifier
 from sqlalchemy import Engine, text
 
-CHANNEL = "doclease_work"
+CHANNEL = "doclease_work"  # in schema public; elsewhere the schema's name follows
+_CHANNEL = f"'{CHANNEL}' || COALESCE('_' || NULLIF(current_schema(), 'public'), '')"
 NOTIFY_PAUSE_SECONDS = 0.05
 LISTEN_SECONDS = 10.0
 RECONNECT_SECONDS = 2.0
@@ -39,7 +42,7 @@ class Notifier:
         self._last = time.monotonic()
         try:
             with self._engine.connect() as connection:
-                connection.execute(text("SELECT pg_notify(:channel, '')"), {"channel": CHANNEL})
+                connection.execute(text(f"SELECT pg_notify({_CHANNEL}, '')"))
         except Exception as error:  # noqa: BLE001 - a hint that fails costs one poll interval
             logger.debug("notification not sent: %s", error)
 
@@ -93,7 +96,8 @@ class Listener(threading.Thread):
 
     def _listen(self) -> None:
         with self._connect() as connection:
-            connection.execute(f"LISTEN {CHANNEL}")
+            (channel,) = connection.execute(f"SELECT {_CHANNEL}").fetchall()[0]
+            connection.execute(SQL("LISTEN {}").format(Identifier(str(channel))))
             while not self._stopping.is_set():
                 for _ in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
                     self._bell.ring()
