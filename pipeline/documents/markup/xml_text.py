@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from xml.parsers import expat
 
@@ -20,7 +20,8 @@ _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0
 _FORBIDDEN = bytes({*range(0x20)} - {*b"\t\n\r"})  # one stray control would cost the document
 _CUT = ("no element found", "unclosed token", "unclosed CDATA section", "partial character")
 _BEGINNING = re.compile(r"[\ufeff\s]*<(?:\?xml\b|!--|!DOCTYPE\b|[A-Za-z_][\w.:-]*(?:\s[^<>]*)?/?>)")
-_DATA = re.compile(r"[A-Za-z0-9+/=_-]+\s*(?:[A-Za-z0-9+/=_-]{50,}\s*)*")
+_DATA = re.compile(r"[A-Za-z0-9+/=_-]+")
+_LEAST_DATA_LINE = 50
 
 
 class Receiver(Protocol):
@@ -114,9 +115,14 @@ def label(name: str, attributes: Mapping[str, str]) -> str:
 def words_of(text: str) -> str:
     """The text with blanks collapsed; a file in base64 becomes a word about its size."""
     words = " ".join(text.split())
-    if len(words) > MAX_DATA_CHARACTERS and _DATA.fullmatch(words):
+    if len(words) > MAX_DATA_CHARACTERS and _is_data(words.split(" ")):
         return f"[embedded data, about {len(words) * 3 // 4:,} bytes]"
     return words
+
+
+def _is_data(lines: Sequence[str]) -> bool:
+    """Whether these are the lines of a file in base64. Each is looked at once, whatever it holds."""
+    return all(map(_DATA.fullmatch, lines)) and all(len(line) >= _LEAST_DATA_LINE for line in lines[1:-1])
 
 
 def starts_as_xml(head: bytes) -> bool:
