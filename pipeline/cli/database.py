@@ -36,7 +36,7 @@ def check(ctx: click.Context, output: str) -> None:
         found = checks.check(app.engine)
     rows = [{"check": each.name, "found": each.found, "fine": each.fine} for each in found]
     print_rows(rows, list(rows[0]), output)
-    wrong = [f"{each.name} is {each.found}; {each.advice}" for each in found if not each.fine]
+    wrong = [f"{each.name} is {each.found}; {each.advice}" for each in found if each.state is checks.State.BROKEN]
     if wrong:
         raise ConfigurationError(". ".join(wrong))
 

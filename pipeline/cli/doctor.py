@@ -7,24 +7,28 @@ import click
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of
 
-NOT_FINE = 9
+BROKEN = 9
 
 
 @click.command(short_help="Look at everything, say what is not fine and what to do.")
+@click.option("--quick", is_flag=True, help="Only what a probe may ask often: database, store, whether documents move.")
 @format_option
 @click.pass_context
-def doctor(ctx: click.Context, output: str) -> None:
+def doctor(ctx: click.Context, quick: bool, output: str) -> None:
     """Look at the database, the store, the inbox, recognition and the sandbox of parsers, and say what to do.
 
-    Changes nothing. Exits with 0 when all is fine, with 9 when something is not.
+    Each line is fine, advice (it works; somebody may want to change it) or broken (until somebody acts, a promise does
+    not hold or documents do not move). Exits with 0 when nothing is broken, with 9 when something is, with 7 when the
+    database is away. Changes nothing.
     """
-    from pipeline.doctor import examine  # noqa: PLC0415 - it knows all parts, and no other command needs them
+    from pipeline.doctor import examine, glance  # noqa: PLC0415 - it knows all parts, and no other command needs them
+    from pipeline.reports.checks import State  # noqa: PLC0415
 
     with app_of(ctx, check_schema=False) as app:
-        found = list(examine(app))
+        found = list(glance(app) if quick else examine(app))
     rows = [
-        {"check": each.name, "found": each.found, "fine": each.fine, "advice": "" if each.fine else each.advice}
+        {"check": each.name, "state": each.state, "found": each.found, "advice": "" if each.fine else each.advice}
         for each in found
     ]
     print_rows(rows, list(rows[0]), output)
-    ctx.exit(0 if all(each.fine for each in found) else NOT_FINE)
+    ctx.exit(BROKEN if any(each.state is State.BROKEN for each in found) else 0)

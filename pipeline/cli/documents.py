@@ -12,6 +12,7 @@ from typing import BinaryIO, TextIO
 import click
 
 from pipeline import handling
+from pipeline.app import ABANDONED_AFTER_SECONDS
 from pipeline.cli.output import (
     Row,
     format_option,
@@ -123,17 +124,21 @@ def file_(ctx: click.Context, document_id: int, target: Path | None) -> None:
 def verify(ctx: click.Context, document_ids: tuple[int, ...], output: str) -> None:
     """Check the stored files, all of them or those named, against their hashes; list what is damaged or missing.
 
-    Reads every file once. Exits with 0 when all are as they came, with 3 when some are not.
+    Checking all lists files of the store too that are no document's: harmless strangers, and abandoned copies. Reads
+    every file once. Exits with 0 when all are as they came, with 3 when some are not.
     """
     with app_of(ctx) as app:
         found = list(originals.verify(app.engine, app.archive, document_ids))
-    bad = [asdict(each) for each in found if each.state != "ok"]
-    if not found:
+        old = {"older_than_seconds": ABANDONED_AFTER_SECONDS}
+        strays = [] if document_ids else list(originals.strays(app.engine, app.settings.store_path, **old))
+    if not found and not strays:
         raise NothingMatched("there is no document to check")
-    if bad or output != "table":
-        print_rows(bad, [field.name for field in fields(originals.Verified)], output)
-    click.echo(f"{len(found) - len(bad)} of {len(found)} are as they came", err=True)
-    ctx.exit(SOME_FAILED if bad else 0)
+    told = [asdict(each) for each in [*found, *strays] if each.state != "ok"]
+    if told or output != "table":
+        print_rows(told, [field.name for field in fields(originals.Verified)], output)
+    lost, kept = sum(each.is_lost for each in found), sum(each.state != "not kept" for each in found)
+    click.echo(f"{kept - lost} of {kept} are as they came", err=True)
+    ctx.exit(SOME_FAILED if lost else 0)
 
 
 @documents.command(short_help="Give the password of a locked document, and read it.")

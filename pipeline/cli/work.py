@@ -12,6 +12,7 @@ import click
 
 from pipeline.app import App
 from pipeline.cli.session import app_of
+from pipeline.reports import storage
 from pipeline.worker.slot import Until
 
 INTERRUPTED = 130
@@ -80,6 +81,7 @@ def sweep(ctx: click.Context, once: bool) -> None:
 def _supervise(ctx: click.Context, app: App, slots: int | None, until: Until, watch: object = None) -> None:
     _tell_what_happens()
     app.queue.promote()  # a role that may not write is told so here, not with every poll
+    storage.require_shared(app.engine, app.archive)
     count = slots or app.settings.worker.slots
     companions = [watch] if callable(watch) else []
     where = f", watching {app.settings.inbox_path}" if companions else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pipeline.queue.statements import statement
 
 # The index that a statement of the queue stands on, and values to plan it with.
 _PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "claim": ("tasks_ready", {"worker": "db check", "batch": 1, "suspects": True, "from_rank": 0}),
+    "claim": ("tasks_ready", {"worker": "db check", "batch": 1, "suspects": True, "from_rank": -(2**63)}),
     "promote": ("tasks_delayed", {"batch": 500}),
     "sweep": (
         "tasks_processing",
@@ -32,24 +33,42 @@ _PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 _DURABILITY = ("fsync", "full_page_writes", "synchronous_commit")
 
 
+class State(enum.StrEnum):
+    """What a check came to, and whether a probe may fail for it."""
+
+    FINE = "fine"
+    ADVICE = "advice"  # documents go through and promises hold; somebody may want to change it all the same
+    BROKEN = "broken"  # until somebody acts, a promise does not hold or documents do not move
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `advice` says what to do when it is not fine."""
+    """One thing that was looked at. `advice` says in a line what to do when it is not fine."""
 
     name: str
     found: str
-    fine: bool
+    state: State
     advice: str = ""
 
+    @property
+    def fine(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.state is State.FINE
 
-def check(engine: Engine) -> list[Check]:
+
+def judged(name: str, found: str, fine: bool, advice: str, *, otherwise: State = State.BROKEN) -> Check:
+    """A check that is fine, or `otherwise`."""
+    return Check(name, found, State.FINE if fine else otherwise, advice)
+
+
+def check(engine: Engine, *, with_plans: bool = True) -> list[Check]:
     """Look at all of it. Plans are checked only where the schema is the right one. Changes nothing."""
     revision, wanted = database.current_revision(engine), database.newest_revision()
-    schema = Check("schema", revision or "none", revision == wanted, f"it must be {wanted}: doclease db upgrade")
+    schema = judged("schema", revision or "none", revision == wanted, f"it must be {wanted}: doclease db upgrade")
     with engine.connect() as connection:
         found = [_version(connection), schema, *_durability(connection)]
-        if schema.fine:
-            found += _plans(connection)
+        if schema.fine and with_plans:
+            found += plans(connection)
         connection.rollback()
     return found
 
@@ -58,16 +77,17 @@ def _version(connection: Connection) -> Check:
     version = str(connection.execute(text("SHOW server_version")).scalar_one())
     major = int(connection.execute(text("SHOW server_version_num")).scalar_one()) // 10_000
     lowest, highest = database.SUPPORTED
-    return Check("PostgreSQL", version, lowest <= major <= highest, f"doclease is tested with {lowest} to {highest}")
+    return judged("PostgreSQL", version, lowest <= major <= highest, f"doclease is tested with {lowest} to {highest}")
 
 
 def _durability(connection: Connection) -> Iterator[Check]:
     for name in _DURABILITY:
         value = str(connection.execute(text("SELECT current_setting(:name)"), {"name": name}).scalar_one())
-        yield Check(name, value, value != "off", f"turn it on: ALTER SYSTEM SET {name} = on")
+        yield judged(name, value, value != "off", f"turn it on: ALTER SYSTEM SET {name} = on")
 
 
-def _plans(connection: Connection) -> Iterator[Check]:
+def plans(connection: Connection) -> Iterator[Check]:
+    """Whether claim, sweep and promote can use their indexes. Asks for the rights of a worker."""
     # On a small table, or one that was just restored, a scan or another index may be cheaper; what counts is whether
     # the index can be used at all. Without sorting, only an index in the order of the statement is left.
     for way in ("seqscan", "bitmapscan", "sort"):
@@ -76,6 +96,6 @@ def _plans(connection: Connection) -> Iterator[Check]:
         explained = text("EXPLAIN (FORMAT JSON) " + statement(name).text)
         plan = json.dumps(connection.execute(explained, values).scalar_one())
         uses = f'"{index}"' in plan
-        yield Check(
+        yield judged(
             f"plan of {name}", index if uses else "no index", uses, f"index {index} is missing or invalid: REINDEX it"
         )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from pipeline.errors import UsageProblem
 from pipeline.queue.states import Status
@@ -127,6 +127,11 @@ def snapshot(engine: Engine, *, limit: int = 50) -> Snapshot:
     return Snapshot(
         rows(engine, _COUNTS), rows(engine, _PROCESSING, limit=limit), rows(engine, _SWEEPS)[0], rows(engine, _SCANS)
     )
+
+
+def scans(connection: Connection) -> Sequence[Row]:
+    """The last scan of each inbox."""
+    return [dict(row) for row in connection.execute(_SCANS).mappings()]
 
 
 def rates(engine: Engine) -> Sequence[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,23 +18,45 @@ CHUNK_BYTES = 1 << 20
 BATCH = 1_000
 
 _SHA256 = text("SELECT sha256, name FROM documents WHERE document_id = :document_id")
-_AFTER = text("""
-    SELECT document_id, name, sha256
+# What is too large at the door has its name and hash on record, and its bytes were never taken.
+WAS_KEPT = """
+    EXISTS (
+        SELECT
+        FROM tasks
+        WHERE tasks.document_id = documents.document_id
+            AND (tasks.reason IS DISTINCT FROM 'too_large' OR tasks.attempt_no > 0)
+    )
+"""
+_AFTER = text(f"""
+    SELECT document_id, name, sha256, {WAS_KEPT} AS was_kept
     FROM documents
     WHERE document_id > :after
         AND (CAST(:wanted AS bigint[]) IS NULL OR document_id = ANY(CAST(:wanted AS bigint[])))
     ORDER BY document_id
     LIMIT :batch
+""")  # noqa: S608 - put together from constants
+_STRANGERS = text("""
+    SELECT given.sha256
+    FROM unnest(CAST(:found AS text[])) AS given (sha256)
+    WHERE NOT EXISTS (SELECT FROM documents WHERE documents.sha256 = given.sha256)
 """)
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A document and what its bytes in the store are: ok, damaged or missing."""
+    """A document and what its bytes in the store are: ok, damaged, missing, or not kept since they were too large.
 
-    document_id: int
+    Or a file of the store that is no document's, with its path for a name: a stranger, or an abandoned copy.
+    """
+
+    document_id: int | None
     name: str
     state: str
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a document's bytes are not there any more."""
+        return self.state in ("damaged", "missing")
 
 
 def bring_out(engine: Engine, archive: Archive, document_id: int, target: BinaryIO) -> str:
@@ -74,11 +97,37 @@ def verify(engine: Engine, archive: Archive, document_ids: Sequence[int] = ()) -
         if not rows:
             return
         for row in rows:
-            yield Verified(row.document_id, row.name, _state(archive, row.sha256))
+            yield Verified(row.document_id, row.name, _state(archive, row.sha256, was_kept=row.was_kept))
         after = rows[-1].document_id
 
 
-def _state(archive: Archive, sha256: str) -> str:
+def strays(engine: Engine, store: Path, *, older_than_seconds: float) -> Iterator[Verified]:
+    """Files of the store that are no document's; younger ones may be on their way to become one. Harmless."""
+    latest = time.time() - older_than_seconds
+    for place, _, names in os.walk(store):
+        folder = Path(place)
+        yield from _strays_in(engine, folder, [name for name in names if _is_old(folder / name, latest)])
+
+
+def _strays_in(engine: Engine, folder: Path, names: Sequence[str]) -> Iterator[Verified]:
+    if folder.name == "tmp":
+        yield from (Verified(None, str(folder / name), "abandoned") for name in names)
+    elif names:
+        with engine.connect() as connection:
+            unknown = connection.execute(_STRANGERS, {"found": list(names)}).scalars().all()
+        yield from (Verified(None, str(folder / name), "stranger") for name in unknown)
+
+
+def _is_old(path: Path, latest: float) -> bool:
+    try:
+        return path.stat(follow_symlinks=False).st_mtime < latest
+    except FileNotFoundError:  # it was just given its name, or swept
+        return False
+
+
+def _state(archive: Archive, sha256: str, *, was_kept: bool) -> str:
     if archive.verify(sha256):
         return "ok"
-    return "damaged" if archive.path_of(sha256).exists() else "missing"
+    if archive.path_of(sha256).exists():
+        return "damaged"
+    return "missing" if was_kept else "not kept"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from sqlalchemy import URL, Engine
 
@@ -57,6 +59,32 @@ def test_damaged_and_missing_originals_are_found_and_never_brought_out(doclease:
     target = shop.home / "out.txt"
     assert "restore" in doclease("documents", "file", damaged, "-o", str(target), exit_code=7).stderr
     assert not target.exists()
+
+
+def test_files_of_the_store_that_are_no_documents_are_told_and_harm_nothing(doclease: Doclease, shop: Shop) -> None:
+    _take(shop, b"letter", "letter.txt")
+    store = shop.settings.store_path
+    old, fresh, abandoned = store / "ab" / "cd" / ("ab" * 32), store / "ef" / "01" / ("ef" * 32), store / "tmp" / "1-a"
+    for path in (old, fresh, abandoned):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"whatever")
+    for path in (old, abandoned):
+        os.utime(path, (0, 0))
+    found = doclease("documents", "verify", "--format", "json")
+    assert {(row["name"], row["state"]) for row in rows_of(found)} == {
+        (str(old), "stranger"),
+        (str(abandoned), "abandoned"),
+    }
+    assert "1 of 1 are as they came" in found.stderr
+
+
+def test_what_was_too_large_to_be_kept_is_not_missing(doclease: Doclease, shop: Shop) -> None:
+    config = yaml.safe_load((shop.home / "config.yaml").read_text())
+    (shop.home / "config.yaml").write_text(yaml.safe_dump({**config, "limits": {"max_megabytes": 0.001}}))
+    (shop.home / "large.txt").write_bytes(b"x" * 2_000)
+    doclease("ingest", str(shop.home / "large.txt"), exit_code=6)
+    found = doclease("documents", "verify", "--format", "json")
+    assert [(row["name"], row["state"]) for row in rows_of(found)] == [("large.txt", "not kept")]
 
 
 def test_a_locked_document_is_read_once_its_password_is_given(doclease: Doclease, shop: Shop) -> None:

@@ -107,3 +107,13 @@ def _catches_sigterm(pid: int) -> bool:
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_a_worker_on_another_store_says_so_and_fails_no_document(home: Path, engine: Engine) -> None:
+    assert run(home, "ingest", str(SAMPLE)).returncode == 0
+    (home / "data/store").rename(home / "elsewhere")
+    done = run(home, "work", "-n", "1", "--once")
+    assert done.returncode == 7
+    assert "the store has none of the files that wait" in done.stderr
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT status, attempt_no FROM tasks")).one() == ("enqueued", 0)
