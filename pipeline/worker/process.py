@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -24,9 +23,10 @@ from pipeline.worker.channel import CHUNK_BYTES, NotTaken, send
 from pipeline.worker.deaths import MEGABYTE, ChildDied, Death, explain
 from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
 from pipeline.worker.provision import Provision
-from pipeline.worker.scratch import make_scratch
+from pipeline.worker.scratch import make_scratch, overfull, remove_scratch
 
 START_SECONDS = 60.0
+LOOK_SECONDS = 0.25  # how often the scratch folder is looked into: no limit of the kernel covers all files together
 END_SECONDS = 2.0  # how long a child that closed its pipe may take to end by itself: its exit says more than our signal
 CHILD_MODULE = "pipeline.worker.child"
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
@@ -53,6 +53,7 @@ class ChildProcess:
         self._inherited_rss_bytes = 0
         self._documents = 0
         self._seen_peak_bytes = 0
+        self._look_at = 0.0
         self.measures: tuple[str, ...] = ()
 
     @property
@@ -101,10 +102,13 @@ class ChildProcess:
         until = time.monotonic() + timeout_seconds
         try:
             while (frame := self._decoder.next()) is None:
-                if not self._wait(until - time.monotonic()):
+                self._require_room()
+                left = until - time.monotonic()
+                if self._wait(min(left, LOOK_SECONDS)):
+                    self._decoder.feed(self._read())
+                elif left <= LOOK_SECONDS:
                     self._note_peak()
                     return None
-                self._decoder.feed(self._read())
         except BrokenFrame as error:
             peak = self.kill()
             raise ChildDied(Death(Reason.CRASH, f"the parser answered nonsense: {error}", peak)) from error
@@ -198,6 +202,14 @@ class ChildProcess:
             self._raise_death()
         return True
 
+    def _require_room(self) -> None:
+        """Raise ChildDied for a child that fills the disk: it has one file in its folder at a time, rarely two."""
+        if self._scratch is None or time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + LOOK_SECONDS
+        if found := overfull(self._scratch, 2 * self._max_file_bytes):
+            raise ChildDied(Death(Reason.BOMB, f"the parser left {found} in its scratch folder", self.kill()))
+
     def _read(self) -> bytes:
         pipe = self._running().stdout
         assert pipe is not None
@@ -249,7 +261,7 @@ class ChildProcess:
             self._stderr.close()
             self._stderr = None
         if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            remove_scratch(self._scratch)
             self._scratch = None
 
 
