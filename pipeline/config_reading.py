@@ -70,17 +70,26 @@ def settings_from(document: Mapping[str, Any], *, home: Path) -> Settings:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.MarkedYAMLError as error:
-        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise ConfigurationError(f"{path} cannot be read: {place}{error.problem or error}") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    document = _parsed(text, path)
     if document is None:
         return {}
     if not isinstance(document, dict):
         raise ConfigurationError(f"{path} must be keys and values, not a {type(document).__name__}")
     return document
+
+
+def _parsed(text: str, origin: object) -> Any:
+    """YAML as plain data. Raises ConfigurationError, also for a date or a number that is none."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise ConfigurationError(f"{origin} cannot be read: {place}{error.problem or error}") from error
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise ConfigurationError(f"{origin} cannot be read: {str(error)[:200]}") from error
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -90,7 +99,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         keys = name.removeprefix(PREFIX).lower().split("__")
         if not name.startswith(PREFIX) or (len(keys) == 1 and keys[0] not in known):
             continue
-        value = yaml.safe_load(text) if keys[0] != "database_url" else text
+        value = _parsed(text, name) if keys[0] not in _ADDRESSES else text
         overrides = _merge(overrides, {keys[0]: value} if len(keys) == 1 else {keys[0]: {keys[1]: value}})
     return overrides
 
@@ -174,6 +183,11 @@ _SPECIAL = {"lease.step_pages": _step_pages, "queue.aging_minutes": _aging, "inb
 def _check(settings: Settings) -> None:
     if settings.database.pooler not in ("none", "transaction"):
         raise ConfigurationError(f"database.pooler must be none or transaction, got {settings.database.pooler!r}")
+    schema = settings.database.schema
+    if not _SCHEMA.fullmatch(schema) or schema == "information_schema":
+        raise ConfigurationError(
+            f"database.schema must be at most 40 of a-z, 0-9 and _, not beginning with a digit or pg_, got {schema!r}"
+        )
     if settings.ocr.engine not in OCR_ENGINES:
         raise ConfigurationError(f"ocr.engine must be one of {', '.join(OCR_ENGINES)}, got {settings.ocr.engine!r}")
     if settings.lease.min_seconds > settings.lease.max_seconds:
@@ -183,11 +197,6 @@ def _check(settings: Settings) -> None:
         if is_dataclass(values):
             _check_positive(section.name, values)
 
-    schema = settings.database.schema
-    if not _SCHEMA.fullmatch(schema) or schema == "information_schema":
-        raise ConfigurationError(
-            f"database.schema must be at most 40 of a-z, 0-9 and _, not beginning with a digit or pg_, got {schema!r}"
-        )
 
 def _check_positive(section: str, values: Any) -> None:
     may_be_zero = {

@@ -6,18 +6,17 @@ Commands are loaded when they are called, so that `doclease --help` does not imp
 from __future__ import annotations
 
 import importlib
-import logging
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.logging import RichHandler
 from rich.markup import escape
 
+from pipeline.cli.logs import log_to_terminal
 from pipeline.cli.output import safe
 from pipeline.errors import DocleaseError
+from pipeline.redaction import without_passwords
 
 COMMANDS: Mapping[str, str] = {
     "demo": "demo:demo",
@@ -63,7 +62,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except DocleaseError as error:
             Console(stderr=True).print(
-                f"[bold red]error:[/] {escape(safe(str(error), lines=True))}", soft_wrap=True, highlight=False
+                f"[bold red]error:[/] {escape(safe(without_passwords(str(error)), lines=True))}",
+                soft_wrap=True,
+                highlight=False,
             )
             ctx.exit(error.exit_code)
 
@@ -90,16 +91,4 @@ def main(ctx: click.Context, home: Path, verbose: int) -> None:
     is true, 130 interrupted.
     """
     ctx.obj = home
-    _log_to_terminal(verbose)
-
-
-def _log_to_terminal(verbose: int) -> None:
-    level = {0: logging.WARNING, 1: logging.INFO}.get(verbose, logging.DEBUG)
-    if sys.stderr.isatty():
-        handler: logging.Handler = RichHandler(console=Console(stderr=True), show_path=False)
-    else:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=level, handlers=[handler], format="%(message)s")
-    logging.getLogger("apscheduler").setLevel(max(level, logging.ERROR))
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    log_to_terminal(verbose)

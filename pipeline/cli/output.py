@@ -29,6 +29,9 @@ FORMATS = ("table", "json", "csv")
 LARGEST_ID = 2**63 - 1
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _WIDE_ENOUGH = 1_000_000
+# A sign that begins a formula, also a full-width one, and also behind what a spreadsheet may drop: blanks, controls and
+# marks without a width.
+_FORMULA = re.compile("[\\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2060\ufeff]*[=+\\-@\uff1d\uff0b\uff0d\uff20]")
 # Controls, lone surrogates, line and paragraph separators, and marks that turn the direction of the text around them,
 # with which a name could show as another one.
 _ACTS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -144,7 +147,7 @@ def write_jsonl(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> in
 
 def neutral(cell: str) -> str:
     """The cell with a leading apostrophe if a spreadsheet would take it for a formula; numbers stay as they are."""
-    if cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not _NUMBER.fullmatch(cell):
+    if (cell.startswith(("\t", "\r")) or _FORMULA.match(cell)) and not _NUMBER.fullmatch(cell.strip(" ")):
         return f"'{cell}"
     return cell
 
