@@ -32,8 +32,7 @@ def sql(ctx: click.Context, statement: str | None, output: str) -> None:
         if statement is None:
             ctx.exit(_psql(app))
         answer = adhoc.run(app.engine, statement)
-        if answer.columns:
-            print_rows(answer.rows, answer.columns, output)
+        print_rows(answer.rows, answer.columns, output)
 
 
 def _psql(app: App) -> int:
