@@ -80,27 +80,46 @@ class Queue:
 
     @contextmanager
     def checkpointing(
-        self, claim: Claim, *, pages_done: int, lease_seconds: float
+        self, claim: Claim, *, pages_done: int, lease_seconds: float, pages_stored: int = 0
     ) -> Iterator[tuple[Connection, Checkpoint]]:
         """Renew the lease, then write what was finished since: a transaction whose first statement is the fence.
 
-        Commits when the block ends. Raises LeaseLost, with nothing written.
+        `pages_stored` is what the caller was told is stored. Commits when the block ends. Raises LeaseLost, with
+        nothing written, also when the database knows of fewer pages: a failover forgot them.
         """
         with self._engine.begin() as connection:
-            values = {**_token(claim), "pages_done": pages_done, "lease_seconds": lease_seconds}
+            values = {
+                **_token(claim),
+                "pages_done": pages_done,
+                "pages_stored": pages_stored,
+                "lease_seconds": lease_seconds,
+            }
             row = connection.execute(statement("checkpoint"), values).one_or_none()
             yield connection, Checkpoint(**_held(claim, row)._mapping)
 
     @contextmanager
     def completing(
-        self, claim: Claim, *, reason: str, pages_done: int, result: Mapping[str, Any], usage: Usage
+        self,
+        claim: Claim,
+        *,
+        reason: str,
+        pages_done: int,
+        result: Mapping[str, Any],
+        usage: Usage,
+        pages_stored: int = 0,
     ) -> Iterator[Connection]:
         """Close task and attempt, then write the rest of the result: a transaction whose first statement is the fence.
 
-        Commits when the block ends. Raises LeaseLost, with nothing written.
+        `pages_stored` and what is raised are those of `checkpointing`. Commits when the block ends.
         """
         with self._engine.begin() as connection:
-            values = {"reason": reason, "pages_done": pages_done, "result": json.dumps(result), **asdict(usage)}
+            values = {
+                "reason": reason,
+                "pages_done": pages_done,
+                "pages_stored": pages_stored,
+                "result": json.dumps(result),
+                **asdict(usage),
+            }
             row = connection.execute(statement("complete"), {**_token(claim), **values}).one_or_none()
             _held(claim, row)
             yield connection

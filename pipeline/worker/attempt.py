@@ -259,7 +259,9 @@ class Attempt:
         done = self._done
         left = max(self._page_count - done, 0)
         seconds = self._policy.lease_seconds(left, min(self._claim.ocr_page_count, left))
-        with self._queue.checkpointing(self._claim, pages_done=done, lease_seconds=seconds) as (connection, answer):
+        with self._queue.checkpointing(
+            self._claim, pages_done=done, lease_seconds=seconds, pages_stored=self._stored
+        ) as (connection, answer):
             self._equipment.results.write_pages(connection, self._claim, self._unsaved)
         self._lease.renewed(asked_at, answer.lease_seconds)
         self._stored, self._unsaved, self._has_news = done, [], False
@@ -277,7 +279,12 @@ class Attempt:
 
         def write() -> None:
             with self._queue.completing(
-                self._claim, reason=reason, pages_done=self._done, result=result, usage=usage
+                self._claim,
+                reason=reason,
+                pages_done=self._done,
+                result=result,
+                usage=usage,
+                pages_stored=self._stored,
             ) as connection:
                 self._equipment.results.write_pages(connection, self._claim, self._unsaved)
                 self._equipment.attachments.record(

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from pipeline.errors import LeaseLost
-from pipeline.queue.model import Claim
+from pipeline.queue.model import Claim, Usage
 from pipeline.queue.settle import Fault
 from pipeline.queue.store import Queue
 from tests.conftest import Clock
@@ -35,6 +35,12 @@ def _finish_pages(queue: Queue, claim: Claim, *, last: int) -> None:
     for page_no in range(claim.pages_done + 1, last + 1):
         with queue.checkpointing(claim, pages_done=page_no, lease_seconds=15) as (connection, _):
             _write_page(connection, claim, page_no)
+
+
+def _forget_page_two(engine: Engine) -> None:
+    """What a failover to a replica that lacked the last commit leaves."""
+    rows.change(engine, "DELETE FROM pages WHERE page_no = 2")
+    rows.change(engine, "UPDATE tasks SET pages_done = 1")
 
 
 def _finish_together(queue: Queue, claim: Claim, sources: list[str]) -> None:
@@ -97,3 +103,28 @@ def test_a_lost_worker_stores_no_page(engine: Engine, queue: Queue, clock: Clock
     with pytest.raises(LeaseLost):
         _finish_pages(queue, stale, last=1)
     assert _pages(engine, stale) == []
+
+
+def test_no_checkpoint_goes_on_from_a_page_that_a_failover_forgot(engine: Engine, queue: Queue) -> None:
+    add_task(engine, queue, pages=3)
+    (claim,) = queue.claim("worker-1")
+    _finish_pages(queue, claim, last=2)
+    _forget_page_two(engine)
+    with (
+        pytest.raises(LeaseLost),
+        queue.checkpointing(claim, pages_done=3, pages_stored=2, lease_seconds=15) as (connection, _),
+    ):
+        _write_page(connection, claim, 3)
+    assert _pages(engine, claim) == [(1, 1)]
+
+
+def test_no_result_is_accepted_without_a_page_that_a_failover_forgot(engine: Engine, queue: Queue) -> None:
+    add_task(engine, queue, pages=3)
+    (claim,) = queue.claim("worker-1")
+    _finish_pages(queue, claim, last=2)
+    _forget_page_two(engine)
+    completing = queue.completing(claim, reason="ok", pages_done=3, pages_stored=2, result={}, usage=Usage())
+    with pytest.raises(LeaseLost), completing:
+        pass
+    assert rows.status(engine, claim.task_id) == "processing"
+    assert _pages(engine, claim) == [(1, 1)]

@@ -1,5 +1,6 @@
 -- Promise: progress and renewal are one write, and only the holder of the token makes it. No row back: the lease is lost.
 -- The pages themselves follow in the same transaction. The attempt's deadline caps every renewal.
+-- Pages that the holder knows to be stored and the row does not were forgotten by a failover: going on would leave a gap.
 -- A lease that has expired but was not swept is renewed: the token in the row proves that nobody else has the task.
 WITH renewed AS (
     UPDATE tasks
@@ -11,6 +12,7 @@ WITH renewed AS (
     WHERE task_id = :task_id
         AND lease_token = :lease_token
         AND status = 'processing'
+        AND pages_done >= CAST(:pages_stored AS integer)
     RETURNING task_id, attempt_no, pages_done, progressed_at, lease_expires_at, cancel_requested
 ),
 recorded AS (

@@ -1,5 +1,6 @@
 -- Promise: at most one attempt's result is ever accepted, and only from the holder of the token. No row back: the lease is lost.
 -- The fence of the completing transaction: it closes task and attempt first; whatever else the result needs is written after it.
+-- Pages that the holder knows to be stored and the row does not were forgotten by a failover: the result would have a gap.
 WITH completed AS (
     UPDATE tasks
     SET status = 'succeeded',
@@ -15,6 +16,7 @@ WITH completed AS (
     WHERE task_id = :task_id
         AND lease_token = :lease_token
         AND status = 'processing'
+        AND pages_done >= CAST(:pages_stored AS integer)
     RETURNING task_id, attempt_no, reason, pages_done, finished_at
 )
 UPDATE attempts
