@@ -17,15 +17,16 @@ from pipeline import database
 from pipeline.config import DatabaseSettings
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
-from tests import postgres
+from tests import pooling, postgres
 from tests.worker.shop import Shop, open_shop
 
 AGING_MS = 600_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the suite run on another PostgreSQL."""
+    """Let the suite run on another PostgreSQL, or through a pooler."""
     parser.addoption("--postgres", default="embedded", help="embedded, or the bin folder of another PostgreSQL")
+    parser.addoption("--pooler", action="store_true", help="go through a pgbouncer in transaction mode")
 
 
 @pytest.fixture(scope="session")
@@ -41,38 +42,56 @@ def server(request: pytest.FixtureRequest) -> Iterator[URL]:
 
 
 @pytest.fixture(scope="session")
-def database_url(server: URL) -> URL:
+def database_url(request: pytest.FixtureRequest, server: URL) -> Iterator[URL]:
     """A database of this process with the schema in it."""
     url = postgres.create_database(server, f"tests_{os.getpid()}")
     engine = database.open_engine(url, DatabaseSettings(), name="tests")
     database.upgrade(engine)
     engine.dispose()
-    return url
+    if not request.config.getoption("--pooler"):
+        yield url
+        return
+    pooling.prepare(url)
+    with tempfile.TemporaryDirectory(prefix="doclease-pooler-") as folder:
+        Path(folder).chmod(0o755)  # the pooler runs as the server's user
+        with pooling.pooled(url, Path(folder) / "p") as through_pooler:
+            yield through_pooler
 
 
 class Clock:
-    """Moves the queue's time by a session setting; nobody sleeps."""
+    """Moves the queue's time, by a session setting or, behind a pooler, by a row that all share; nobody sleeps."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._offset = dt.timedelta()
+        self._is_shared = pooling.is_pooled(engine.url)
 
     def set_on(self, connection: Connection) -> None:
         """Give a connection this clock's time."""
-        connection.exec_driver_sql(f"SET doclease.clock_offset = '{self._offset.total_seconds()} seconds'")
+        if not self._is_shared:
+            connection.exec_driver_sql(f"SET doclease.clock_offset = '{self._offset.total_seconds()} seconds'")
 
     def advance(self, *, seconds: float = 0, minutes: float = 0, outage: bool = False) -> None:
         """Let time pass. Unless it is an outage, sweeps went on meanwhile and found nothing."""
         self._offset += dt.timedelta(seconds=seconds, minutes=minutes)
+        if self._is_shared:
+            self.share()
         if not outage:
             with self._engine.begin() as connection:
                 connection.execute(text("UPDATE sweeper_state SET last_ok_at = queue_now()"))
+
+    def share(self) -> None:
+        """Tell the row that all share, if there is one."""
+        with self._engine.begin() as connection:
+            connection.execute(text(f"UPDATE tests_clock SET ahead = '{self._offset.total_seconds()} seconds'"))
 
 
 @pytest.fixture
 def engine(database_url: URL) -> Iterator[Engine]:
     """An engine on an empty database; several connections, since tests play several workers."""
-    engine = database.open_engine(database_url, DatabaseSettings(), name="tests", connections=8)
+    engine = database.open_engine(database_url, pooling.settings_for(database_url), name="tests", connections=8)
+    if pooling.is_pooled(database_url):
+        Clock(engine).share()
     empty(engine)
     yield engine
     engine.dispose()

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import URL
 
 from pipeline import database
-from pipeline.config import DatabaseSettings
+from tests import pooling
 from tests.watching import build_watcher
 
 
@@ -39,7 +39,8 @@ def _watch(url: str, home: Path, step: str, when: str) -> None:
     for each in classes:
         owner = getattr(owner, each)
     setattr(owner, name, _deadly(getattr(owner, name), when))
-    engine = database.open_engine(database.parse_url(url), DatabaseSettings(), name="victim")
+    address = database.parse_url(url)
+    engine = database.open_engine(address, pooling.settings_for(address), name="victim")
     build_watcher(engine, home).run_once()
 
 

@@ -13,12 +13,12 @@ from sqlalchemy import URL, Engine, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pipeline import database
-from pipeline.config import DatabaseSettings
 from pipeline.errors import LeaseLost
 from pipeline.queue.model import Claim, Outcome, Usage
 from pipeline.queue.settle import Fault
 from pipeline.queue.statements import statement
 from pipeline.queue.store import Queue
+from tests import pooling
 from tests.conftest import Clock
 from tests.queue import races, rows
 from tests.queue.losing_proxy import losing_proxy
@@ -212,7 +212,7 @@ def test_a_lost_answer_to_a_commit_is_found_out_and_a_repeat_is_refused(world: r
         tempfile.TemporaryDirectory(prefix="doclease-") as folder,
         losing_proxy(database_url, Path(folder)) as (through_proxy, proxy),
     ):
-        engine = database.open_engine(through_proxy, DatabaseSettings(), name="behind the proxy")
+        engine = database.open_engine(through_proxy, pooling.settings_for(database_url), name="behind the proxy")
         queue = Queue(engine, limits=world.queue.limits, aging_ms=1)
         (claim,) = queue.claim("worker-1")
         proxy.lose_the_next_commit()

@@ -131,24 +131,18 @@ def paused_statement(engine: Engine) -> Iterator[Callable[[], None]]:
     Yields what lets them go on. A function of the same name, found first on their search path, waits for a lock.
     """
     with engine.connect() as holder:
-        holder.execute(text(f"SELECT pg_advisory_lock({PAUSE})"))
-        holder.commit()
+        # Held by a transaction: behind a pooler no session is the holder's own.
+        holder.execute(text(f"SELECT pg_advisory_xact_lock({PAUSE})"))
         rows.change(engine, "CREATE SCHEMA paused")
         rows.change(
             engine,
             "CREATE FUNCTION paused.queue_now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN"
             f" PERFORM pg_advisory_xact_lock_shared({PAUSE}); RETURN public.queue_now(); END $$",
         )
-
-        def resume() -> None:
-            holder.execute(text(f"SELECT pg_advisory_unlock({PAUSE})"))
-            holder.commit()
-
         try:
-            yield resume
+            yield holder.commit
         finally:
-            holder.execute(text("SELECT pg_advisory_unlock_all()"))
-            holder.commit()
+            holder.rollback()
             rows.change(engine, "DROP SCHEMA paused CASCADE")
 
 

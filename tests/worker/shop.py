@@ -20,6 +20,7 @@ from pipeline.app import App
 from pipeline.config_reading import settings_from
 from pipeline.intake.recipe import Intake, Source
 from pipeline.worker.slot import Until
+from tests import pooling
 
 CHILD = "tests.worker.saboteur_child"
 ROOT = Path(__file__).parents[2]
@@ -66,6 +67,7 @@ class Shop:
         document: dict[str, Any] = {**merged}
         if url is not None:
             document["database_url"] = url.render_as_string(hide_password=False)
+            document["database"] = {"pooler": pooling.settings_for(url).pooler, **config.get("database", {})}
         (home / "config.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
         self.settings = settings_from(document, home=home)
         self.app = App(settings=self.settings, url=url or engine.url, name="tests", child_module=CHILD)
