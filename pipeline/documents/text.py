@@ -17,6 +17,7 @@ _FROM_A_DIGIT = re.compile(r"\d\S*")
 _NOT_ALNUM = re.compile(r"[^0-9a-z]+")
 _NOT_ALNUM_NOR_SPACE = re.compile(r"[^0-9a-z ]+")
 IDENTIFIER_CHARACTERS = 100_000
+_NOT_SHOWN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, marks of direction, halves of pairs, line breaks
 
 
 class Source(enum.StrEnum):
@@ -103,9 +104,7 @@ def _unstacked(text: str) -> str:
 def display_name(raw: bytes) -> str:
     """A file name to show and store as text, from the bytes that the file system gave; invalid bytes become U+FFFD."""
     name = _normal(raw.decode("utf-8", "replace"))
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign) in ("Cc", "Cf", "Cs") else sign for sign in name
-    )
+    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign) in _NOT_SHOWN else sign for sign in name)
 
 
 def identifier(token: str) -> str:
