@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,16 +24,33 @@ STOP_SECONDS = 30
 
 @dataclass(slots=True)
 class Member:
-    """One process of a trial, known by its role; started again under the same role when it was killed."""
+    """One process of a trial, known by its role; started again under the same role when it was killed.
+
+    `environment` is its alone, `started_at` in seconds since 1970, `signalled` whether we have told it to end.
+    """
 
     role: str
     arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    signalled: bool = False
 
     @property
     def pid(self) -> int | None:
         """Its process id while it runs."""
         return None if self.process is None or self.process.poll() is not None else self.process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended, None while it runs or before it ever did; below 0 the signal that ended it."""
+        return None if self.process is None else self.process.poll()
+
+    def end(self, number: signal.Signals) -> None:
+        """Send it a signal that ends it, if it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.signalled = True
+            self.process.send_signal(number)
 
 
 @dataclass(slots=True)
@@ -41,15 +59,16 @@ class Trial:
 
     settings: Settings
     members: list[Member] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
 
     @property
     def log_path(self) -> Path:
         """What the processes said."""
         return self.settings.home / "processes.log"
 
-    def start(self, role: str, *arguments: str) -> Member:
-        """Run `doclease ARGUMENTS…` on the folder."""
-        member = Member(role, arguments)
+    def start(self, role: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Member:
+        """Run `doclease ARGUMENTS…` on the folder, with `environment` beside that of the trial."""
+        member = Member(role, arguments, dict(environment or {}))
         self.members.append(member)
         self.restart(member)
         return member
@@ -57,30 +76,26 @@ class Trial:
     def restart(self, member: Member) -> None:
         """Start a member, again if it had ended."""
         command = [sys.executable, "-m", "pipeline", "-v", "-C", str(self.settings.home), *member.arguments]
+        environment = _environment() | self.environment | dict(member.environment)
+        member.signalled, member.started_at = False, time.time()
         with self.log_path.open("ab") as log:
-            member.process = subprocess.Popen(
-                command, stdout=log, stderr=log, start_new_session=True, env=_environment()
-            )
+            member.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=environment)
 
-    def kill(self, member: Member) -> int | None:
-        """SIGKILL: no last word. Returns the process id it had."""
-        pid = member.pid
-        if pid is not None and member.process is not None:
-            member.process.kill()
-            member.process.wait()
-        return pid
-
-    def stop(self) -> None:
-        """SIGTERM to all, SIGKILL to who does not end."""
-        running = [member.process for member in self.members if member.process is not None and member.pid is not None]
-        for process in running:
-            process.send_signal(signal.SIGTERM)
-        for process in running:
+    def stop(self) -> int:
+        """SIGTERM to all, SIGKILL to who does not end; how many did not."""
+        running = [member for member in self.members if member.pid is not None]
+        stubborn = 0
+        for member in running:
+            member.end(signal.SIGTERM)
+        for member in running:
+            assert member.process is not None
             try:
-                process.wait(STOP_SECONDS)
+                member.process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                stubborn += 1
+                member.process.kill()
+                member.process.wait()
+        return stubborn
 
 
 @contextmanager

@@ -1,19 +1,36 @@
-"""The ledger of a chaos run: what was put in against what came out, counted by the database and the folders."""
+"""The ledger of a chaos run: what was put in against what came out, by the database, the folders and the log."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, text
 
+from pipeline.config import Settings
+from pipeline.errors import DatabaseUnavailable
+from pipeline.trials import audit
+from pipeline.trials.faults import Fault
+from pipeline.trials.feeding import Paper
 from pipeline.trials.paper import marker
+from pipeline.trials.proxy import Sessions
+from pipeline.trials.recoveries import DATABASE_FAULTS, Recoveries, account_for, lost_attempts
 
-_SUCCEEDED = text("SELECT sha256 FROM documents_v WHERE status = 'succeeded' AND reason = 'ok'")
-_LIVE = text("SELECT count(*) FROM tasks WHERE finished_at IS NULL")
+STARTING_SECONDS = 30.0  # a member that finds no database within this of its start may give up
+COMPLAINTS = re.compile(r"Traceback \(most recent call last\)|CheckViolation|a fault of doclease")
+
+_DOCUMENTS = text("SELECT sha256, status, reason FROM documents_v")
+_STUCK = text(
+    """
+    SELECT
+        (SELECT count(*) FROM tasks WHERE finished_at IS NULL)
+        + (SELECT count(*) FROM arrivals WHERE placed_at IS NULL)
+    """
+)
 _DOUBLED = text(
     """
     SELECT
@@ -24,12 +41,28 @@ _DOUBLED = text(
         + (SELECT count(*) FROM arrivals WHERE duplicate)
     """
 )
+# What an attempt's end is charged to has to be seen in the counters. Not every crash is: one that came on starts anew.
 _UNEVEN = text(
     """
     SELECT count(*)
     FROM tasks
-    WHERE attempt_no <> (SELECT count(*) FROM attempts WHERE attempts.task_id = tasks.task_id)
-        OR EXISTS (SELECT FROM attempts WHERE attempts.task_id = tasks.task_id AND outcome IS NULL)
+    CROSS JOIN LATERAL (
+        SELECT
+            count(*) AS rows,
+            count(*) FILTER (WHERE outcome IS NULL) AS open,
+            count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded,
+            count(*) FILTER (WHERE outcome = 'failed') AS failed,
+            count(*) FILTER (WHERE outcome = 'released' AND reason = 'released') AS released,
+            count(*) FILTER (WHERE outcome IN ('crashed', 'expired')) AS lost
+        FROM attempts
+        WHERE attempts.task_id = tasks.task_id
+    ) AS of_task
+    WHERE of_task.rows <> attempt_no
+        OR of_task.open > 0
+        OR of_task.succeeded <> CASE WHEN status = 'succeeded' THEN 1 ELSE 0 END
+        OR of_task.failed <> failure_count
+        OR of_task.released <> release_count
+        OR of_task.lost < crash_count
     """
 )
 _PAGES = text(
@@ -40,71 +73,130 @@ _PAGES = text(
     JOIN documents ON documents.document_id = tasks.document_id
     """
 )
-_HITS = text("SELECT count(*) FROM attempts WHERE outcome IN ('crashed', 'expired')")
-_REUSED = text("SELECT COALESCE(sum(pages_reused), 0) FROM attempts")
-_FALSE = text("SELECT count(*) FROM attempts WHERE late_finish_at IS NOT NULL")
-_RECOVERY = text(
-    """
-    SELECT
-        percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds_to_take_back) AS p50,
-        percentile_cont(0.99) WITHIN GROUP (ORDER BY seconds_to_take_back) AS p99,
-        max(seconds_to_take_back) AS longest
-    FROM recoveries
-    WHERE outcome = :outcome
-    """
+_ATTEMPTS = text(
+    "SELECT count(*) AS rows, COALESCE(sum(pages_reused), 0) AS reused,"
+    " count(*) FILTER (WHERE outcome IN ('crashed', 'expired')) AS hits FROM attempts"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A document that went in: its number and how many pages it has."""
+class Ended:
+    """A member that ended without being told to. Times in seconds since 1970."""
 
-    number: int
-    pages: int
+    role: str
+    pid: int
+    exit_code: int
+    started_at: float
+    ended_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a finished trial leaves beside its database: what went in, by sha256, and what was done to whom."""
+
+    papers: Mapping[str, Paper]
+    settings: Settings
+    log_path: Path
+    scratch_path: Path
+    sessions: Sessions
+    faults: Sequence[Fault]
+    ended: Sequence[Ended]
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The books at the end. All of lost, doubled, stuck, wrong_pages, uneven_attempts and misplaced must be 0."""
+    """The books at the end. Everything in `wrong` must be 0; `notes` names what is not, as far as it has a name."""
 
     documents: int
     lost: int
     doubled: int
+    unknown: int
     stuck: int
+    misplaced: int
     wrong_pages: int
     uneven_attempts: int
-    misplaced: int
+    stale_writes: int
+    early_recoveries: int
+    complaints: int
+    bad_ends: int
+    put_off_starts: int
     hits: int
     pages_kept: int
-    false_recoveries: int
-    child_recovery: tuple[float, float, float] | None
-    worker_recovery: tuple[float, float, float] | None
+    recoveries: Recoveries
+    notes: tuple[str, ...]
+
+    @property
+    def wrong(self) -> Mapping[str, int]:
+        """Everything that must be 0, by what it is called."""
+        return {
+            "lost": self.lost,
+            "doubled": self.doubled,
+            "documents nobody put in": self.unknown,
+            "stuck": self.stuck,
+            "out of place": self.misplaced,
+            "pages wrong": self.wrong_pages,
+            "attempts uneven": self.uneven_attempts,
+            "stale writes accepted": self.stale_writes,
+            "leases taken before their end": self.early_recoveries,
+            "recoveries without a cause": len(self.recoveries.unexplained),
+            "members that ended by themselves": self.bad_ends,
+            "complaints in the log": self.complaints,
+        }
 
     @property
     def balances(self) -> bool:
-        """Whether nothing is lost, doubled, stuck, wrong or misplaced."""
-        wrong = (self.lost, self.doubled, self.stuck, self.wrong_pages, self.uneven_attempts, self.misplaced)
-        return not any(wrong)
+        """Whether nothing is wrong, however long it took."""
+        return not any(self.wrong.values())
+
+    @property
+    def is_in_time(self) -> bool:
+        """Whether recoveries kept their bounds, all but one in a hundred."""
+        return all(times is None or times.is_in_time for times in (self.recoveries.child, self.recoveries.lease))
 
 
-def close_books(engine: Engine, papers: Mapping[str, Paper], *, inbox: Path, processed: Path) -> Ledger:
-    """Count everything once more, from the database and the folders; `papers` is what went in, by sha256."""
-    with engine.connect() as connection:
-        succeeded = {row.sha256 for row in connection.execute(_SUCCEEDED)}
-        return Ledger(
-            documents=len(papers),
-            lost=len(papers.keys() - succeeded),
-            doubled=connection.execute(_DOUBLED).scalar_one(),
-            stuck=connection.execute(_LIVE).scalar_one(),
-            wrong_pages=_wrong_pages(connection.execute(_PAGES), papers),
-            uneven_attempts=connection.execute(_UNEVEN).scalar_one(),
-            misplaced=_misplaced(papers, inbox, processed),
-            hits=connection.execute(_HITS).scalar_one(),
-            pages_kept=connection.execute(_REUSED).scalar_one(),
-            false_recoveries=connection.execute(_FALSE).scalar_one(),
-            child_recovery=_times(connection.execute(_RECOVERY, {"outcome": "crashed"}).one()),
-            worker_recovery=_times(connection.execute(_RECOVERY, {"outcome": "expired"}).one()),
-        )
+def close_books(connection: Connection, evidence: Evidence) -> Ledger:
+    """Count everything once more; changes nothing."""
+    papers, settings = evidence.papers, evidence.settings
+    found = list(connection.execute(_DOCUMENTS))
+    fine = {row.sha256 for row in found if (row.status, row.reason) == ("succeeded", "ok")}
+    witnessed = audit.examine(audit.entries(connection), evidence.sessions)
+    attempts = connection.execute(_ATTEMPTS).one()
+    out_of_place = _out_of_place(evidence, {row.sha256 for row in found})
+    put_off = [each for each in evidence.ended if _found_no_database(each, evidence.faults)]
+    complaints = _complaints(evidence.log_path)
+    recoveries = account_for(
+        lost_attempts(connection),
+        evidence.faults,
+        witnessed.graces,
+        interval_seconds=settings.sweep.interval_seconds,
+    )
+    bad_ends = [each for each in evidence.ended if each not in put_off]
+    return Ledger(
+        documents=len(papers),
+        lost=len(papers.keys() - fine),
+        doubled=connection.execute(_DOUBLED).scalar_one() + sum(times - 1 for times in witnessed.accepted.values()),
+        unknown=len({row.sha256 for row in found} - papers.keys()),
+        stuck=connection.execute(_STUCK).scalar_one(),
+        misplaced=len(out_of_place),
+        wrong_pages=_wrong_pages(connection.execute(_PAGES), papers),
+        uneven_attempts=connection.execute(_UNEVEN).scalar_one() + abs(witnessed.claims - attempts.rows),
+        stale_writes=len(witnessed.stale),
+        early_recoveries=len(witnessed.early),
+        complaints=len(complaints),
+        bad_ends=len(bad_ends),
+        put_off_starts=len(put_off),
+        hits=attempts.hits,
+        pages_kept=attempts.reused,
+        recoveries=recoveries,
+        notes=(
+            *out_of_place,
+            *witnessed.stale,
+            *witnessed.early,
+            *recoveries.unexplained,
+            *(f"{each.role} {each.pid} ended with exit code {each.exit_code}" for each in bad_ends),
+            *complaints,
+        ),
+    )
 
 
 def _wrong_pages(rows: Any, papers: Mapping[str, Paper]) -> int:
@@ -119,12 +211,58 @@ def _wrong_pages(rows: Any, papers: Mapping[str, Paper]) -> int:
     return len(wrong) + len(found.keys() - expected.keys())
 
 
-def _misplaced(papers: Mapping[str, Paper], inbox: Path, processed: Path) -> int:
-    """Files that are not in processed/ once each with their own bytes, and files that still stand in the inbox."""
-    left = len([path for path in inbox.rglob("*") if path.is_file()])
-    placed = [hashlib.sha256(path.read_bytes()).hexdigest() for path in processed.rglob("*") if path.is_file()]
-    return left + len(papers.keys() - set(placed)) + len(placed) - len(set(placed))
+def _out_of_place(evidence: Evidence, documents: set[str]) -> list[str]:
+    """A line for every file that is not once in processed/ and once in the store, or where none should be."""
+    settings = evidence.settings
+    left = {
+        "left over": [
+            path
+            for folder in (
+                settings.inbox_path,
+                settings.failed_path,
+                settings.store_path / "tmp",
+                evidence.scratch_path,
+            )
+            for path in _files(folder)
+        ]
+    }
+    placed = [hashlib.sha256(path.read_bytes()).hexdigest() for path in _files(settings.processed_path)]
+    stored = [path.name for path in _files(settings.store_path) if path.parent.name != "tmp"]
+    lines = [f"{what}: {path}" for what, paths in left.items() for path in paths]
+    lines += [f"not in processed: {sha256}" for sha256 in sorted(evidence.papers.keys() - set(placed))]
+    lines += [f"twice or unknown in processed: {each}" for each in _too_many(placed, evidence.papers.keys())]
+    lines += [f"not in the store: {sha256}" for sha256 in sorted(documents - set(stored))]
+    lines += [f"in the store without a document: {sha256}" for sha256 in sorted(set(stored) - documents)]
+    return lines
 
 
-def _times(row: Any) -> tuple[float, float, float] | None:
-    return None if row.longest is None else (float(row.p50), float(row.p99), float(row.longest))
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if not path.is_dir()) if folder.is_dir() else []
+
+
+def _too_many(found: Sequence[str], wanted: Any) -> list[str]:
+    left = set(wanted)
+    return [each for each in found if each not in left or left.remove(each)]  # type: ignore[func-returns-value]
+
+
+def _found_no_database(ended: Ended, faults: Sequence[Fault]) -> bool:
+    """Whether it gave up because the database went away under its start: whoever supervises it starts it again."""
+    return (
+        ended.exit_code == DatabaseUnavailable.exit_code
+        and ended.ended_at - ended.started_at < STARTING_SECONDS
+        and any(
+            fault.kind in DATABASE_FAULTS
+            and fault.pid in (None, ended.pid)
+            and ended.started_at <= fault.until
+            and fault.at <= ended.ended_at
+            for fault in faults
+        )
+    )
+
+
+def _complaints(log_path: Path) -> list[str]:
+    """The lines of the members' log that no fault excuses."""
+    if not log_path.exists():
+        return []
+    lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if COMPLAINTS.search(line)]
