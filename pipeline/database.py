@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 import psycopg
-from sqlalchemy import URL, Connection, Engine, column, create_engine, inspect, make_url, select, table, text
+from sqlalchemy import URL, Connection, Engine, column, create_engine, event, inspect, make_url, select, table, text
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from pipeline import place, roles
@@ -26,21 +29,44 @@ KEEPALIVES = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, 
 }
 SUPPORTED = (14, 18)
 UPGRADE_LOCK = 0x646F636C65617365  # "doclease"
-_REFUSALS = ("42501", "25006")  # insufficient privilege, read-only transaction
+DEFAULT_PORT = "5432"
+_READ_ONLY = "25006"
+_REFUSALS = {
+    "42501": "The role of database_url needs more rights for this; docs/operating.md says which commands need which"
+    " role.",
+    _READ_ONLY: "The server is a replica, or the role of database_url may only read: see docs/operating.md.",
+}
 _SCHEMA = "doclease_schema"  # the option by which an engine knows where its installation is
 
 logger = logging.getLogger(__name__)
 
 
 def parse_url(text_url: str) -> URL:
-    """The URL for SQLAlchemy, with psycopg as its driver. Raises ConfigurationError without printing a password."""
+    """The URL for SQLAlchemy, with psycopg as its driver. Raises ConfigurationError without printing a password.
+
+    It may name several hosts, as URLs of libpq do; the first that takes the connection is used.
+    """
     try:
-        url = make_url(text_url)
+        url = make_url(_with_hosts_apart(text_url))
     except Exception as error:
         raise ConfigurationError("database_url is not a URL; it looks like postgresql://user@host/name") from error
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise ConfigurationError(f"database_url must start with postgresql://, not {url.drivername}://")
     return url.set(drivername="postgresql+psycopg")
+
+
+def _with_hosts_apart(text_url: str) -> str:
+    """`user@one:5433,two/name` with its hosts and ports as parameters, where SQLAlchemy can read them."""
+    parts = urlsplit(text_url)
+    user, at, hosts = parts.netloc.rpartition("@")
+    if "," not in hosts:
+        return text_url
+    pairs = [re.fullmatch(r"(.*?)(?::(\d*))?", each) for each in hosts.split(",")]
+    named = {
+        "host": ",".join(pair[1].strip("[]") for pair in pairs if pair),
+        "port": ",".join(pair[2] or DEFAULT_PORT for pair in pairs if pair),
+    }
+    return f"{parts.scheme}://{user}{at}{parts.path}?" + f"{urlencode(named)}&{parts.query}".rstrip("&")
 
 
 def open_engine(url: URL, settings: DatabaseSettings, *, name: str, connections: int = 1) -> Engine:
@@ -62,7 +88,7 @@ def open_engine(url: URL, settings: DatabaseSettings, *, name: str, connections:
             f" -c statement_timeout={int(settings.statement_timeout_seconds * 1000)}"
             f" -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_SECONDS * 1000}"
         )
-    return create_engine(
+    engine = create_engine(
         url,
         connect_args=arguments,
         execution_options={_SCHEMA: settings.schema},
@@ -71,6 +97,14 @@ def open_engine(url: URL, settings: DatabaseSettings, *, name: str, connections:
         pool_timeout=30,
         pool_recycle=3600,
     )
+    event.listen(engine, "handle_error", _leave_a_replica)
+    return engine
+
+
+def _leave_a_replica(context: ExceptionContext) -> None:
+    """Drop the sessions on a server that takes no writes: it is the primary no more, and the next one looks for it."""
+    if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+        context.is_disconnect = True
 
 
 def listening_connection(url: URL, settings: DatabaseSettings) -> psycopg.Connection[tuple[object, ...]]:
@@ -216,19 +250,22 @@ def unavailable(error: DBAPIError) -> DatabaseUnavailable:
     return DatabaseUnavailable(f"the database cannot be reached: {first}. Check database_url and that PostgreSQL runs.")
 
 
+def is_refusal(error: DBAPIError) -> bool:
+    """Whether the role may not do this, or nobody may here: it is the same for every row."""
+    return getattr(error.orig, "sqlstate", None) in _REFUSALS
+
+
 @contextmanager
 def refusals_told() -> Iterator[None]:
     """Tell in a sentence that the role may not do what was asked of it. Raises ConfigurationError."""
     try:
         yield
     except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) not in _REFUSALS:
+        if not is_refusal(error):
             raise
         problem = str(error.orig).strip().splitlines()[0]
-        raise ConfigurationError(
-            f"the database refuses: {problem}. The role of database_url needs more rights for this; docs/operating.md"
-            " says which commands need which role."
-        ) from error
+        advice = _REFUSALS[getattr(error.orig, "sqlstate", "")]
+        raise ConfigurationError(f"the database refuses: {problem}. {advice}") from error
 
 
 def _require_version(version: tuple[int | str, ...]) -> None:

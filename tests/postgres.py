@@ -32,7 +32,7 @@ def embedded(folder: Path) -> Iterator[URL]:
 @contextmanager
 def installed(bin_dir: Path, folder: Path) -> Iterator[URL]:
     """A server from the binaries of `bin_dir`, e.g. /usr/lib/postgresql/15/bin."""
-    user = _unprivileged_user() if os.geteuid() == 0 else None
+    user = unprivileged_user() if os.geteuid() == 0 else None
     cluster, socket_dir = folder / "cluster", folder / "s"
     for path in (cluster, socket_dir):
         path.mkdir(parents=True)
@@ -70,7 +70,8 @@ def _run(command: list[str | Path], user: str | None) -> None:
     subprocess.run(command, check=True, cwd="/", user=user, stdout=subprocess.DEVNULL)
 
 
-def _unprivileged_user() -> str:
+def unprivileged_user() -> str:
+    """Who runs a server that root starts: PostgreSQL refuses to run as root."""
     for name in ("postgres", "nobody"):
         try:
             return pwd.getpwnam(name).pw_name

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Engine, text
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import URL, Engine, create_engine, text
 
 from pipeline import database
 from pipeline.config import DatabaseSettings
@@ -85,6 +86,26 @@ def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
 def test_a_url_of_something_else_is_a_configuration_error(wrong: str) -> None:
     with pytest.raises(ConfigurationError, match="postgresql://"):
         database.parse_url(wrong)
+
+
+@pytest.mark.parametrize(
+    ("written", "hosts", "ports"),
+    [
+        ("postgresql://me:secret@one:5433,two/name?target_session_attrs=read-write", "one,two", "5433,5432"),
+        ("postgresql://one,two:5433/name?target_session_attrs=read-write", "one,two", "5432,5433"),
+        ("postgresql://me@[::1]:5433,[fd00::2]/name?target_session_attrs=read-write", "::1,fd00::2", "5433,5432"),
+        ("postgresql:///name?host=one,two&port=1,2&target_session_attrs=read-write", "one,two", "1,2"),
+    ],
+)
+def test_a_url_of_several_hosts_means_the_same_to_every_client(written: str, hosts: str, ports: str) -> None:
+    url = database.parse_url(written)
+    engine = create_engine(url)
+    _, arguments = engine.dialect.create_connect_args(url)
+    for_libpq = conninfo_to_dict(database.address(url.set(drivername="postgresql"), DatabaseSettings()))
+    for each in (arguments, for_libpq):
+        named = (each["host"], each["port"], each["dbname"], each["target_session_attrs"])
+        assert named == (hosts, ports, "name", "read-write")
+    assert for_libpq.get("password") == ("secret" if "secret" in written else None)
 
 
 def test_sessions_have_limits_that_end_a_forgotten_transaction(engine: Engine) -> None:

@@ -54,7 +54,7 @@ class Patience:
         while True:
             try:
                 return self._once(write)
-            except (OperationalError, InterfaceError, PoolTimeout) as error:
+            except (DBAPIError, PoolTimeout) as error:
                 self._note_outage(error)
                 if self._stopping.must_release:
                     raise LeaseLost(*self._ids) from error
@@ -64,7 +64,7 @@ class Patience:
         """Try once; whether there was an answer."""
         try:
             self._once(write)
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
+        except (DBAPIError, PoolTimeout) as error:
             self._note_outage(error)
             return False
         return True
@@ -95,7 +95,8 @@ def first_line(error: Any) -> str:
 
 
 def _is_transient(error: DBAPIError) -> bool:
-    return isinstance(error, OperationalError | InterfaceError) and not _is_about_the_value(error)
+    is_away = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+    return is_away and not _is_about_the_value(error)
 
 
 def _is_about_the_value(error: DBAPIError) -> bool:
