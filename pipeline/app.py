@@ -34,6 +34,8 @@ from pipeline.errors import ConfigurationError, StoreUnavailable
 from pipeline.intake.again import Again
 from pipeline.intake.recipe import Intake
 from pipeline.intake.watcher import Watcher
+from pipeline.metrics.counting import CountingChild, CountingHands, CountingQueue, CountingResults, count_errors
+from pipeline.metrics.counts import Counts
 from pipeline.passwords import known_passwords
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.settle import Limits
@@ -43,7 +45,6 @@ from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.registering import Registry
 from pipeline.results import Results
 from pipeline.worker.equipment import Equipment, Pace
-from pipeline.worker.hands import Hands
 from pipeline.worker.inspector import Inspector
 from pipeline.worker.process import CHILD_MODULE, ChildProcess
 from pipeline.worker.provision import Provision
@@ -65,6 +66,7 @@ class App:
     name: str
     server: EmbeddedServer | None = None
     child_module: str = CHILD_MODULE
+    counts: Counts = field(default_factory=Counts, repr=False)
     _learned: dict[str, tuple[float, dict[str, float]]] = field(default_factory=dict, init=False, repr=False)
     worker_id: str = field(default_factory=lambda: f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}")
 
@@ -74,12 +76,14 @@ class App:
         engine = database.open_engine(self.url, self.settings.database, name=self.name)
         if self.server is not None:
             event.listen(engine, "do_connect", self._revive)
+        count_errors(engine, self.counts)
         return engine
 
     @functools.cached_property
     def queue(self) -> Queue:
         """The queue on this process's engine."""
-        return Queue(self.engine, limits=limits(self.settings.queue), aging_ms=self.settings.queue.aging_ms)
+        settings = self.settings.queue
+        return CountingQueue(self.counts, self.engine, limits=limits(settings), aging_ms=settings.aging_ms)
 
     @functools.cached_property
     def archive(self) -> Archive:
@@ -94,7 +98,7 @@ class App:
     @functools.cached_property
     def results(self) -> Results:
         """Pages and results, written under a lease."""
-        return Results(self.engine)
+        return CountingResults(self.engine)
 
     @property
     def libpq_url(self) -> str:
@@ -130,7 +134,7 @@ class App:
     def child(self) -> ChildProcess:
         """A parser child, started when it is first needed."""
         max_file_bytes = int(self.settings.limits.max_megabytes * MEGABYTE)
-        return ChildProcess(self.settings.worker, self.child_module, max_file_bytes=max_file_bytes)
+        return CountingChild(self.counts, self.settings.worker, self.child_module, max_file_bytes=max_file_bytes)
 
     @contextmanager
     def intake(self) -> Iterator[Intake]:
@@ -200,7 +204,7 @@ class App:
         bell = Bell()
         sweeper = self.sweeper(bell)
         suspect_lane = threading.Lock()
-        hands = Hands()
+        hands = CountingHands(self.counts)
         equipment = self._equipment()
         slot_settings = SlotSettings(poll_seconds=self.settings.queue.poll_seconds, until=until)
         return Supervisor(

@@ -151,6 +151,14 @@ class WorkerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """Where a process shows its metrics to Prometheus; port 0 is nowhere."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be configured. `home` is the folder that relative paths count from."""
 
@@ -167,6 +175,7 @@ class Settings:
     sweep: SweepSettings = field(default_factory=SweepSettings)
     ocr: OcrSettings = field(default_factory=OcrSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
     @property
     def passwords_path(self) -> Path:

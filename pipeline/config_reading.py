@@ -23,6 +23,7 @@ from pipeline.config import CONFIG_NAME, OCR_ENGINES, UNLIMITED_STEP, Rule, Sett
 from pipeline.errors import ConfigurationError
 
 PREFIX = "DOCLEASE_"
+LARGEST_PORT = 65_535
 _ADDRESSES = ("database_url", "database_url_file")  # one of them says where the database is
 # Room for what follows it in the names of roles and of the channel, which have at most 63 characters.
 _SCHEMA = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
@@ -190,6 +191,8 @@ def _check(settings: Settings) -> None:
         )
     if settings.ocr.engine not in OCR_ENGINES:
         raise ConfigurationError(f"ocr.engine must be one of {', '.join(OCR_ENGINES)}, got {settings.ocr.engine!r}")
+    if settings.metrics.port > LARGEST_PORT:
+        raise ConfigurationError(f"metrics.port must be at most {LARGEST_PORT}, got {settings.metrics.port}")
     if settings.lease.min_seconds > settings.lease.max_seconds:
         raise ConfigurationError("lease.min_seconds must not be above lease.max_seconds")
     for section in fields(settings):
@@ -206,6 +209,7 @@ def _check_positive(section: str, values: Any) -> None:
         "min_free_megabytes",
         "drain_seconds",
         "second_look_below",
+        "port",
     }
     for each in fields(values):
         value = getattr(values, each.name)

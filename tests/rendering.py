@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli import COMMANDS, main
+from pipeline.metrics import catalogue
 from pipeline.queue.states import TRANSITIONS, Status
 from pipeline.reasons import Owner, Reason, Retry
 
@@ -48,6 +49,13 @@ def reasons() -> str:
     """Every reason, whether it is tried again, whose turn it is, what it means."""
     rows = [(f"`{each.value}`", _RETRY[each.retry], _OWNER[each.owner], each.help) for each in Reason]
     return _table(("reason", "tried again by itself", "whose turn", "what it means and what to do"), rows)
+
+
+def metrics() -> str:
+    """Every metric, its label, and what it counts or measures."""
+    every = (*catalogue.COUNTERS, *catalogue.OWN_GAUGES, *catalogue.SHARED_GAUGES)
+    rows = [(f"`{each.name}`", f"`{each.label}`" if each.label else "", each.help) for each in every]
+    return _table(("metric", "label", "what it counts or measures"), rows)
 
 
 def commands() -> str:
@@ -98,7 +106,12 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-BLOCKS: Mapping[str, Callable[[], str]] = {"transitions": transitions, "reasons": reasons, "commands": commands}
+BLOCKS: Mapping[str, Callable[[], str]] = {
+    "transitions": transitions,
+    "reasons": reasons,
+    "metrics": metrics,
+    "commands": commands,
+}
 
 
 def rewrite() -> None:

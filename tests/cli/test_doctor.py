@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,3 +210,21 @@ def test_a_database_without_its_schema_is_told_and_nothing_else_fails(
     _configure(home, database_url=url.render_as_string(hide_password=False))
     found = _checks(doclease, "--quick", exit_code=9)
     assert "doclease db upgrade" in found["schema"]["advice"]
+
+
+def test_the_probes_of_the_documentation_work(doclease: Doclease, home: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n# probes of a worker\n(.*?)^```$", page, re.M | re.S)
+    probes = yaml.safe_load(block)
+    doclease(*probes["startupProbe"]["exec"]["command"][1:])
+    assert probes["livenessProbe"]["httpGet"]["path"] == "/metrics"
+    _configure(home, database_url="postgresql://nobody@127.0.0.1:9/none")
+    doclease(*probes["startupProbe"]["exec"]["command"][1:], exit_code=7)
+
+
+def test_every_line_of_doctor_is_documented(doclease: Doclease) -> None:
+    page = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")
+    table = page.partition("## What doctor says")[2].partition("\n## ")[0]
+    told = {name.strip() for row in re.findall(r"^\| ([^|]+) \|", table, re.M) for name in row.split(",")}
+    names = {re.sub(r"^(sandbox|inbox).*", r"\1", name) for name in _checks(doclease)}
+    assert {name.removeprefix("plan of ") for name in names} <= {name.removeprefix("plan of ") for name in told}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
+from tests.metrics.scraping import free_port, scrape
 from tests.queue.rows import until
 
 ROOT = Path(__file__).parents[2]
@@ -117,3 +119,21 @@ def test_a_worker_on_another_store_says_so_and_fails_no_document(home: Path, eng
     assert "the store has none of the files that wait" in done.stderr
     with engine.connect() as connection:
         assert connection.execute(text("SELECT status, attempt_no FROM tasks")).one() == ("enqueued", 0)
+
+
+@pytest.mark.slow
+def test_a_process_shows_its_metrics_while_it_runs_and_a_taken_port_is_told(home: Path) -> None:
+    port = free_port()
+    with running(home, "sweep", "--metrics-port", str(port)) as sweeper:
+        until(lambda: _answers(port))
+        assert scrape(port)["doclease_database_up"][""] == 1
+        second = run(home, "sweep", "--metrics-port", str(port))
+        drained(sweeper)
+    assert second.returncode == 8
+    assert "Each process needs a port of its own: --metrics-port" in second.stderr
+    assert not _answers(port)
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
