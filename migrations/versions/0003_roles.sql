@@ -24,6 +24,25 @@ CREATE OR REPLACE FUNCTION is_a_rendition(document bigint) RETURNS boolean
             AND attachments.rendition_of IS NOT NULL
     );
 
+CREATE OR REPLACE FUNCTION field_value(result jsonb, field text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN result #>> ARRAY['fields', field, '0', 'value'];
+
+CREATE OR REPLACE FUNCTION as_date(value text) RETURNS date
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN CASE
+        WHEN value ~ '^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' THEN
+            CASE
+                WHEN CAST(right(value, 2) AS integer) <= EXTRACT(DAY FROM
+                    CAST(CAST(left(value, 8) || '01' AS date) AS timestamp) + INTERVAL '1 month' - INTERVAL '1 day')
+                THEN CAST(value AS date)
+            END
+    END;
+
+CREATE OR REPLACE FUNCTION as_amount(value text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN value ~ '^-?[0-9]{1,15}([.][0-9]{1,6})?$' THEN CAST(value AS numeric) END;
+
 -- Column rights cannot tell a task in work from one that has ended, so two guards do. They bind everybody but the owner of
 -- the tables, who may have to mend something.
 

@@ -16,15 +16,17 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from pipeline.config import MEGABYTE
+from pipeline.database import is_refusal
 from pipeline.errors import Unavailable
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether database, store or disk are away, so that the same file may be fine later."""
+    """Whether database, store or disk are away or refuse whatever is asked, so that the same file may be fine later."""
     if isinstance(error, DBAPIError):
-        return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+        is_away = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+        return is_away or is_refusal(error)
     return isinstance(error, Unavailable | NoConnectionFree) or is_full(error)
 
 

@@ -1,7 +1,7 @@
 """Faults that workers of other products had: documents lost, done twice or for ever, in the way of others.
 
-Of B9, a namespace for two installations in one database does not apply: each has a database of its own. Of B10, a
-server that is away for longer stands in tests/worker/test_database_away.py.
+Of B9, two installations that share a database stand in tests/test_schemas.py. Of B10, a server that is away for longer
+stands in tests/worker/test_database_away.py.
 """
 
 from __future__ import annotations
