@@ -136,6 +136,11 @@ def address(url: URL, settings: DatabaseSettings) -> str:
     return _rendered(url)
 
 
+def without_password(url: URL) -> URL:
+    """For a command line, which every user of the machine can read. URL.set takes None for what stays as it is."""
+    return URL.create(url.drivername, url.username, None, url.host, url.port, url.database, url.query)
+
+
 def _rendered(url: URL) -> str:
     """As text. SQLAlchemy writes a space as +, which libpq does not read as one."""
     path, mark, query = url.render_as_string(hide_password=False).partition("?")

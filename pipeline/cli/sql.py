@@ -47,7 +47,7 @@ def _psql(app: App) -> int:
     # Ctrl-C ends psql's statement, not psql. A handler, not SIG_IGN: a child would inherit that.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        address = url.set(password=None).render_as_string(hide_password=False)
+        address = database.without_password(url).render_as_string(hide_password=False)
         return subprocess.call([program, address], env=environment)
     finally:
         signal.signal(signal.SIGINT, before)

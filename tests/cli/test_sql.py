@@ -12,6 +12,8 @@ from sqlalchemy import Engine, text
 
 from tests.cli.conftest import Doclease, rows_of
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_a_statement_is_answered_as_a_table(doclease: Doclease) -> None:
     lines = doclease("sql", "SELECT 7 AS seven, 'a % sign' AS words").stdout.splitlines()
@@ -88,3 +90,17 @@ def test_psql_opens_read_only(home: Path, engine: Engine, path: str) -> None:
     assert "read-only transaction" in done.stderr
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM reasons")).scalar_one() > 0
+
+
+def test_no_password_is_on_the_command_line_of_psql(home: Path, engine: Engine) -> None:
+    psql = home / "bin/psql"
+    psql.parent.mkdir()
+    psql.write_text(f'#!/bin/sh\necho "$@" > {home}/arguments\necho "$PGPASSWORD" > {home}/secret\n', encoding="utf-8")
+    psql.chmod(0o755)
+    words = "open sesame"
+    address = engine.url.set(password=words).render_as_string(hide_password=False)
+    environment = {**os.environ, "DOCLEASE_DATABASE_URL": address, "PATH": f"{psql.parent}:{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "pipeline", "-C", str(home), "sql"]
+    subprocess.run(command, env={**environment, "PYTHONPATH": str(ROOT)}, check=True)
+    assert (home / "secret").read_text() == "open sesame\n"
+    assert "sesame" not in (home / "arguments").read_text()
