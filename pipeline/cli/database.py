@@ -1,15 +1,27 @@
-"""`doclease db`: bring the schema up to date, look whether the database keeps promises, print its address."""
+"""`doclease db`: schema, checks, address, roles, backups."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline import database
 from pipeline.cli.output import format_option, print_rows
 from pipeline.cli.session import app_of, settings_of
+from pipeline.config import MEGABYTE
 from pipeline.errors import ConfigurationError
 from pipeline.reports import checks
 from pipeline.roles import script as role_script
+
+if TYPE_CHECKING:
+    from pipeline.backup.manifest import Label
+    from pipeline.backup.taking import Lost
+
+SOME_FAILED = 3
 
 
 @click.group()
@@ -71,3 +83,57 @@ def roles(ctx: click.Context, apply: bool) -> None:
     if hints:
         raise ConfigurationError(". ".join(hints))
     click.echo("The roles have their rights.")
+
+
+@db.command(short_help="Back up the database, and list or copy its files.")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--with-store",
+    "store",
+    type=click.Choice(["copy", "link"]),
+    is_flag=False,
+    flag_value="copy",
+    help="The files too: copied, or linked, which costs no space and protects against deletion only.",
+)
+@click.pass_context
+def backup(ctx: click.Context, folder: Path, store: str | None) -> None:
+    """Back up into DIR, a new folder, while everything runs: the database as of one moment, and a list of its files.
+
+    Exits with 3 when the store lacks a file of the list or has another one in its place; the backup is complete but
+    for these.
+    """
+    from pipeline.backup.taking import take  # noqa: PLC0415 - only this command needs it
+
+    with app_of(ctx) as app:
+        taken = take(app, folder, store=store)
+    click.echo(
+        f"backed up {_told(taken.label)}" + (", with their files" if store else "; their files stay in the store")
+    )
+    _end_with(ctx, taken.lost)
+
+
+@db.command(short_help="Restore a backup into an empty database.")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.pass_context
+def restore(ctx: click.Context, folder: Path) -> None:
+    """Restore the backup in DIR into a database that has no installation yet, and check each of its files.
+
+    Files come from the backup, if it has them, else they must be in the store already. Exits with 3 when some are
+    missing or damaged; all else is restored then. What was in work when the backup was taken is swept and done again.
+    """
+    from pipeline.backup.restoring import restore as bring_back  # noqa: PLC0415 - only this command needs it
+
+    with app_of(ctx, check_schema=False) as app:
+        restored = bring_back(app, folder)
+    click.echo(f"restored {_told(restored.label)}; the schema is {restored.revision}")
+    _end_with(ctx, restored.lost)
+
+
+def _told(label: Label) -> str:
+    return f"{label.documents} documents of {label.byte_count / MEGABYTE:,.1f} MB, as of {label.taken_at}"
+
+
+def _end_with(ctx: click.Context, lost: Sequence[Lost]) -> None:
+    if lost:
+        print_rows([asdict(each) for each in lost], [field.name for field in fields(lost[0])], "table")
+        ctx.exit(SOME_FAILED)
