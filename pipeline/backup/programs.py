@@ -8,13 +8,18 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
+from typing import IO
 
 from sqlalchemy import URL
 
 from pipeline import database
 from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import ConfigurationError, DocleaseError
+
+KNOWS_TRANSACTION_TIMEOUT = 17  # the first version of the server that does
+HEADER_LINES = 50  # what follows these is ours
 
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
@@ -49,7 +54,9 @@ def fitting(name: str, *, at_least: int) -> Program:
     )
 
 
-def run(program: Program, arguments: Sequence[str | Path], url: URL) -> subprocess.Popen[str]:
+def run(
+    program: Program, arguments: Sequence[str | Path], url: URL, *, stdin: int | IO[str] = subprocess.DEVNULL
+) -> subprocess.Popen[str]:
     """Start it on a database. Its environment carries the password; see `finish`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     if url.password:
@@ -59,11 +66,49 @@ def run(program: Program, arguments: Sequence[str | Path], url: URL) -> subproce
     return subprocess.Popen(
         [program.path, *arguments, f"--dbname={path}{mark}{query.replace('+', '%20')}"],
         env={**environment, "LC_MESSAGES": "C"},
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
         errors="replace",
     )
+
+
+def load(program: Program, arguments: Sequence[str | Path], dump: Path, url: URL, *, server_major: int) -> None:
+    """Restore all of it or nothing, also into a server that is older than pg_restore. Raises ProgramFailed.
+
+    From 17 on, pg_restore begins with a setting that older servers do not know. For these it writes a script, which
+    psql runs without that line.
+    """
+    if program.major < KNOWS_TRANSACTION_TIMEOUT or server_major >= KNOWS_TRANSACTION_TIMEOUT:
+        finish(run(program, ["--single-transaction", "--exit-on-error", *arguments, dump], url))
+        return
+    psql = Program(str(Path(program.path).with_name("psql")), program.major)
+    with subprocess.Popen([program.path, *arguments, "--file=-", dump], stdout=subprocess.PIPE) as script:
+        loading = run(psql, ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"], url, stdin=subprocess.PIPE)
+        try:
+            _feed(script, loading)
+        finally:
+            finish(loading)
+
+
+def _feed(script: subprocess.Popen[bytes], loading: subprocess.Popen[str]) -> None:
+    """Hand the script over as a transaction, which is committed only once the script has come to its end."""
+    assert script.stdout is not None
+    assert isinstance(loading.stdin, TextIOWrapper)
+    into = loading.stdin.buffer
+    try:
+        into.write(b"BEGIN;\n")
+        for number, line in enumerate(script.stdout):
+            if number > HEADER_LINES or not line.startswith(b"SET transaction_timeout"):
+                into.write(line)
+        if script.wait() != 0:
+            raise ProgramFailed(f"pg_restore ended with exit code {script.returncode}; nothing was restored")
+        into.write(b"COMMIT;\n")
+        into.flush()
+    except BrokenPipeError:
+        script.kill()  # psql met an error, and says which when it is asked
 
 
 def finish(process: subprocess.Popen[str]) -> None:

@@ -82,12 +82,13 @@ def _load(app: App, folder: Path, program: Program) -> None:
     with app.engine.begin() as connection:
         connection.execute(text("SET LOCAL statement_timeout = 0"))
         place.prepare(connection, app.settings.database.schema)
+        server_major = int(connection.execute(text("SHOW server_version_num")).scalar_one()) // 10_000
     dump = folder / manifest.DUMP
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="doclease-restore-") as contents:
         contents.write(_contents(program, dump))
         contents.flush()
-        wanted = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
-        programs.finish(programs.run(program, [*wanted, f"--use-list={contents.name}", dump], app.url))
+        wanted = ["--no-owner", "--no-privileges", f"--use-list={contents.name}"]
+        programs.load(program, wanted, dump, app.url, server_major=server_major)
 
 
 def _contents(program: Program, dump: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -230,3 +231,39 @@ def test_a_program_that_is_too_old_is_told_with_what_to_install(engine: Engine) 
     assert programs.fitting("pg_dump", at_least=int(number) // 10_000).major >= int(number) // 10_000
     with pytest.raises(ConfigurationError, match="no pg_dump of PostgreSQL 99 or later; found: "):
         programs.fitting("pg_dump", at_least=99)
+
+
+@pytest.mark.other_major
+def test_a_server_that_is_older_than_the_programs_is_backed_up_and_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the programs of the embedded server alone, as on a host that has no others; and all or nothing here too."""
+    bin_dir = postgres.other_major()
+    if bin_dir is None:
+        pytest.skip("no other major version of PostgreSQL; Debian: apt-get install postgresql")
+    with tempfile.TemporaryDirectory(prefix="doclease-tests-") as folder, ExitStack() as stack:
+        Path(folder).chmod(0o755)
+        server = stack.enter_context(postgres.installed(bin_dir, Path(folder)))
+        stack.callback(monkeypatch.undo)  # stopping the server needs the path
+        shops = [_shop_on(stack, server, tmp_path, name) for name in ("old", "new")]
+        monkeypatch.setenv("PATH", "/nowhere")
+        database.upgrade(shops[0].engine)
+        _letters(shops[0], 3)
+        shops[0].work()
+        backup = tmp_path / "backup"
+        _typed(shops[0].home, "db", "backup", backup, "--with-store")
+        dump = (backup / manifest.DUMP).read_bytes()
+        (backup / manifest.DUMP).write_bytes(dump[:-200])
+        _typed(shops[1].home, "db", "restore", backup, exit_code=8)
+        assert database.current_revision(shops[1].engine) is None
+        (backup / manifest.DUMP).write_bytes(dump)
+        _typed(shops[1].home, "db", "restore", backup)
+        assert _texts(shops[1]) == _texts(shops[0]) != []
+
+
+def _shop_on(stack: ExitStack, server: URL, folder: Path, name: str) -> Shop:
+    url = postgres.create_database(server, name)
+    engine = database.open_engine(url, DatabaseSettings(), name="tests", connections=4)
+    stack.callback(engine.dispose)
+    (folder / name).mkdir()
+    return stack.enter_context(open_shop(folder / name, url, engine))
