@@ -13,7 +13,7 @@ REVOKE ALL ON FUNCTION
 REVOKE ALL ON SCHEMA "<schema>" FROM "<ingest>", "<work>", "<read>";
 REVOKE CREATE ON SCHEMA "<schema>" FROM PUBLIC;
 
--- All three: find the schema, know its version, tell the queue's time.
+-- All three: find the schema, know its version, tell the queue's time. Metrics of any process show the last sweep and scan.
 GRANT USAGE ON SCHEMA "<schema>" TO "<ingest>", "<work>", "<read>";
 GRANT SELECT ON alembic_version TO "<ingest>", "<work>", "<read>";
 GRANT EXECUTE ON FUNCTION clock_offset(), queue_now(), queue_clock() TO "<ingest>", "<work>", "<read>";
@@ -21,7 +21,7 @@ GRANT EXECUTE ON FUNCTION clock_offset(), queue_now(), queue_clock() TO "<ingest
 -- Ingest: `ingest`, `watch`, and what an operator asks of tasks and documents (`tasks retry`, `tasks cancel`,
 -- `documents reprocess`, `documents unlock`). Writes no lease, so it can neither take a task nor end one that is in work; sees
 -- no page and no result.
-GRANT SELECT ON documents, tasks, arrivals, attachments, inbox_scans, lease_rates TO "<ingest>";
+GRANT SELECT ON documents, tasks, arrivals, attachments, inbox_scans, lease_rates, sweeper_state TO "<ingest>";
 GRANT INSERT (sha256, name, raw_name, media_type, byte_count, page_count, ocr_page_count, restricted, batch,
               parent_document_id, root_document_id, depth)
     ON documents TO "<ingest>", "<work>";
@@ -38,7 +38,7 @@ GRANT UPDATE (placed_at, placed_path) ON arrivals TO "<ingest>";
 GRANT INSERT, UPDATE (scanned_at, waiting_files, note) ON inbox_scans TO "<ingest>";
 
 -- Work: `work`, `sweep`. It shares with ingest what it needs to take in the files inside a document.
-GRANT SELECT ON documents, tasks, attempts, pages, attachments, sweeper_state, lease_rates TO "<work>";
+GRANT SELECT ON documents, tasks, attempts, pages, attachments, sweeper_state, lease_rates, inbox_scans TO "<work>";
 GRANT UPDATE (attempt_no, lease_token, lease_holder, lease_expires_at, deadline_at, pages_done, progressed_at)
     ON tasks TO "<work>";
 GRANT INSERT (task_id, attempt_no, lease_token, worker, lease_seconds, started_at, progressed_at, pages_done, pages_reused)

@@ -255,9 +255,9 @@ def unavailable(error: DBAPIError) -> DatabaseUnavailable:
     return DatabaseUnavailable(f"the database cannot be reached: {first}. Check database_url and that PostgreSQL runs.")
 
 
-def is_refusal(error: DBAPIError) -> bool:
+def is_refusal(error: DBAPIError | psycopg.Error) -> bool:
     """Whether the role may not do this, or nobody may here: it is the same for every row."""
-    return getattr(error.orig, "sqlstate", None) in _REFUSALS
+    return _state(error) in _REFUSALS
 
 
 @contextmanager
@@ -265,12 +265,19 @@ def refusals_told() -> Iterator[None]:
     """Tell in a sentence that the role may not do what was asked of it. Raises ConfigurationError."""
     try:
         yield
-    except DBAPIError as error:
+    except (DBAPIError, psycopg.Error) as error:  # the second one comes of scripts, which the driver runs by itself
         if not is_refusal(error):
             raise
-        problem = str(error.orig).strip().splitlines()[0]
-        advice = _REFUSALS[getattr(error.orig, "sqlstate", "")]
-        raise ConfigurationError(f"the database refuses: {problem}. {advice}") from error
+        problem = str(_cause(error)).strip().splitlines()[0]
+        raise ConfigurationError(f"the database refuses: {problem}. {_REFUSALS[_state(error)]}") from error
+
+
+def _cause(error: DBAPIError | psycopg.Error) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _state(error: DBAPIError | psycopg.Error) -> str:
+    return getattr(_cause(error), "sqlstate", None) or ""
 
 
 def _require_version(version: tuple[int | str, ...]) -> None:

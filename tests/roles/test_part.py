@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
+from pipeline.metrics.gauges import Gauges
 from pipeline.queue.model import Usage
 from pipeline.queue.settle import Counts, Fault, Limits, decide
 from pipeline.queue.store import Queue
 from tests.cases import files
 from tests.cli.conftest import rows_of
-from tests.installations import typed, value
+from tests.installations import run, typed, value
 from tests.queue import rows
 from tests.roles.conftest import Desk, LogIn
 from tests.tasks import add_task
@@ -117,6 +118,14 @@ def test_a_worker_makes_every_move_of_a_task(owner: Engine, logged_in: LogIn) ->
     queue.calibrate()
     assert rows.outcomes(owner, lost.task_id) == ["expired"]
     assert value(owner, "SELECT count(late_finish_at) FROM attempts") == 1
+
+
+@pytest.mark.parametrize("kind", ["ingest", "work", "read"])
+def test_every_metric_is_shown_by_every_process(owner: Engine, logged_in: LogIn, kind: str) -> None:
+    run(owner, "INSERT INTO inbox_scans VALUES ('inbox', now(), 0)")
+    seen = [each.metric for each in Gauges(logged_in(kind)).read()]
+    assert seen == [each.metric for each in Gauges(owner).read()]
+    assert len(seen) > 10
 
 
 @pytest.mark.parametrize(
