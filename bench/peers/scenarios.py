@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bench.peers.adapter import DONE, ENDED_BADLY, RUNNING, WAITING
 from bench.peers.body import now
-from bench.peers.stage import Stage, is_alive, kill, signal_tree
+from bench.peers.stage import NotReady, Stage, is_alive, kill, signal_tree
 
 Measures = dict[str, float | int | str | bool | None]
 SETTLE_SECONDS = 5.0
@@ -20,15 +20,17 @@ CONFIRM_SECONDS = 2.0
 OUTAGE_SECONDS = 2.0  # before the tasks in hand end, and again before the server is back
 
 
-def killed_worker(stage: Stage) -> Measures:
-    """kill -9 of one of two workers of four slots, just after they took four tasks: of that which has more of them."""
-    workers = stage.start_workers(2, 4)
-    tasks = ("a1", "a2", "a3", "a4")
+def killed_worker(stage: Stage, *, slots: int = 4) -> Measures:
+    """kill -9 of one of two workers, just after they took as many tasks as one has slots: of that which has more."""
+    workers = stage.start_workers(2, slots)
+    tasks = [f"a{number}" for number in range(1, slots + 1)]
     stage.enqueue("gate", *tasks)
     stage.begun(*tasks)
     holders = {task: stage.holder(task, workers) for task in tasks}
     victim = max(workers, key=list(holders.values()).count)
     orphans = [task for task in tasks if holders[task] is victim]
+    if not orphans:
+        raise NotReady(f"{stage.row.name}: no worker had a task in hand any more")
     at = kill(victim)
     for task in tasks:
         stage.open_gate(task, 1, 2, 3)
@@ -52,6 +54,8 @@ def frozen_worker(stage: Stage) -> Measures:
     stage.enqueue("gate", task)
     stage.begun(task)
     frozen = stage.holder(task, workers)
+    if frozen is None:
+        raise NotReady(f"{stage.row.name}: {task} lost its process before anything was done to it")
     at = now()
     signal_tree(frozen.pid, signal.SIGSTOP)
     stage.wait(lambda: stage.evidence.begun(task, at), stage.row.patience)

@@ -98,20 +98,18 @@ class Stage:
             probe = f"probe{number}"
             self.enqueue("short", probe)
             self.wait(lambda: self.evidence.ends(probe), PROBE_SECONDS)  # noqa: B023 - called before the next
-            shown |= {self.holder(probe, workers).pid} if self.evidence.begins(probe) else set()
+            holder = self.holder(probe, workers) if self.evidence.begins(probe) else None
+            shown |= {holder.pid} if holder else set()
             if len(shown) == count:
                 return workers
             if time.monotonic() > give_up:
                 raise NotReady(f"{self.row.name}: not every worker begins; see {self._folder}/log")
         raise AssertionError
 
-    def holder(self, task: str, workers: Sequence[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-        """The worker that has a task in hand, by its last execution. Raises NotReady when it is none of them."""
+    def holder(self, task: str, workers: Sequence[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes] | None:
+        """The worker that has a task in hand, by its last execution; None when that one's process is gone already."""
         pid = self.evidence.begins(task)[-1].pid
-        for worker in workers:
-            if pid in tree(worker.pid):
-                return worker
-        raise NotReady(f"{self.row.name}: {task} is held by {pid}, which belongs to no worker")
+        return next((worker for worker in workers if pid in tree(worker.pid)), None)
 
     def begun(self, *tasks: str) -> None:
         """Wait until each task was begun. Raises NotReady."""
@@ -141,6 +139,9 @@ class Stage:
         for process in (*self._workers, self._control):
             signal_tree(process.pid, signal.SIGKILL)
             process.wait()
+        for pipe in (self._control.stdin, self._control.stdout):
+            assert pipe is not None
+            pipe.close()
 
     def _start(self, arguments: list[str], *, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
         with (self._folder / "log").open("ab") as log:
