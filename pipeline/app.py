@@ -30,7 +30,7 @@ from pipeline.documents import ocr
 from pipeline.documents.archive import Archive
 from pipeline.documents.contract import Inspection
 from pipeline.embedded.server import EmbeddedServer
-from pipeline.errors import ConfigurationError, StoreUnavailable
+from pipeline.errors import ConfigurationError, DatabaseUnavailable, StoreUnavailable
 from pipeline.intake.again import Again
 from pipeline.intake.recipe import Intake
 from pipeline.intake.watcher import Watcher
@@ -269,7 +269,11 @@ class App:
     def _revive(self, _dialect: object, _record: object, _arguments: object, parameters: dict[str, Any]) -> None:
         """Before a connection is made: have a server, and take its address, which may have changed with a restart."""
         assert self.server is not None
-        self.url = database.parse_url(self.server.acquire())
+        try:
+            self.url = database.parse_url(self.server.acquire())
+        except DatabaseUnavailable as error:
+            # Whoever waits for a database that is away waits for one that does not start, too.
+            raise psycopg.OperationalError(str(error)) from error
         parameters["host"] = self.url.query["host"]
 
 
@@ -323,7 +327,8 @@ def lease_policy(settings: LeaseSettings, limit: LimitSettings) -> LeasePolicy:
 
 
 def _made(settings: Settings) -> Path:
-    settings.data_path.mkdir(parents=True, exist_ok=True)
+    # Whatever the umask, nobody else may put another store or another database server in the place of this one.
+    settings.data_path.mkdir(0o755, parents=True, exist_ok=True)
     return settings.data_path
 
 

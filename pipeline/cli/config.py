@@ -17,6 +17,7 @@ from pipeline.cli.session import settings_of
 from pipeline.config import CONFIG_NAME, UNLIMITED_STEP, Settings
 from pipeline.config_reading import PREFIX
 from pipeline.errors import ConfigurationError, UsageProblem
+from pipeline.redaction import without_passwords
 
 
 @click.group()
@@ -90,7 +91,8 @@ def _plain(name: str, value: Any) -> Any:
     if name == "aging_minutes" and value is None:
         return "off"
     if name == "database_url" and value:
-        return database.parse_url(value).set(drivername="postgresql").render_as_string(hide_password=True)
+        shown = database.parse_url(value).set(drivername="postgresql").render_as_string(hide_password=True)
+        return without_passwords(shown)  # it may also stand among the parameters
     if isinstance(value, Mapping):
         return {folder: {"priority": rule.priority, "type": rule.type} for folder, rule in value.items()}
     return str(value) if isinstance(value, Path) else value

@@ -26,6 +26,7 @@ from pipeline.errors import StoreUnavailable, UsageProblem
 _CHUNK_BYTES = 1 << 20
 _FILE_MODE = 0o640
 _FOLDER_MODE = 0o750
+_ABOVE_MODE = 0o755  # at most: whoever may write there could put another store in the place of this one
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -138,8 +139,11 @@ class Archive:
 
 
 def _make_folder(folder: Path) -> None:
+    for above in reversed(folder.parents):
+        if not above.is_dir():
+            above.mkdir(_ABOVE_MODE, exist_ok=True)
     try:
-        folder.mkdir(_FOLDER_MODE, parents=True)
+        folder.mkdir(_FOLDER_MODE)
     except FileExistsError:
         return
     folder.chmod(_FOLDER_MODE)  # whatever the umask

@@ -17,7 +17,9 @@ import re
 from pathlib import Path
 
 from pipeline.documents.inbox import NOTE_MARK, NOTE_SUFFIX
+from pipeline.documents.opening import opened
 from pipeline.documents.text import clean, display_name
+from pipeline.errors import DocumentError
 from pipeline.intake.arrivals import Arrivals, Unplaced
 from pipeline.intake.moving import move
 from pipeline.reasons import Reason
@@ -26,6 +28,7 @@ DUPLICATES = "duplicates"
 LONGEST_NAME = 255
 _TRIES = 20  # each costs somebody else a name; more than two watchers that race is no race
 _CHECK = "Check: "
+_NOTE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER_NAME = re.compile(r"[a-z][a-z_]*")
 
 
@@ -81,11 +84,15 @@ class Placing:
         content = note(path, due)
         target = note_of(place)
         try:
-            if not content.startswith(target.read_bytes()):
-                return  # somebody else's
+            with opened(target) as (file, _):
+                if not content.startswith(file.read()):
+                    return  # somebody else's
         except FileNotFoundError:
             pass
-        target.write_bytes(content)
+        except DocumentError:
+            return  # a link or a pipe of that name is not ours, and writing to it might do anything
+        with os.fdopen(os.open(target, _NOTE_FLAGS, 0o666), "wb") as file:
+            file.write(content)
 
     def remove_old_notes(self, due: Unplaced) -> None:
         """Remove the notes of earlier failures whose files were sent again, if nobody wrote into them."""
