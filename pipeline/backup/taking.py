@@ -72,6 +72,8 @@ def _claim(folder: Path) -> None:
         raise UsageProblem(f"{folder} cannot hold a backup: {error.strerror}") from error
     if not is_free:
         raise UsageProblem(f"{folder} is not empty; nothing is overwritten: name a new folder for each backup")
+    for name in (manifest.DUMP, manifest.FILES):  # the dump has the text of documents
+        (folder / name).touch(mode=0o640)
 
 
 def _dump(app: App, folder: Path, *, has_store: bool) -> Label:

@@ -172,6 +172,7 @@ def test_nothing_is_overwritten_and_half_a_backup_is_none(shop: Shop, elsewhere:
     _letters(shop, 1)
     backup = tmp_path / "backup"
     _typed(shop.home, "db", "backup", backup)
+    assert not (backup / manifest.DUMP).stat().st_mode & 0o007
     assert "is not empty" in _typed(shop.home, "db", "backup", backup, exit_code=2).stderr
     assert "has an installation already" in _typed(shop.home, "db", "restore", backup, exit_code=2).stderr
     assert shop.statuses() == {"enqueued": 1}
