@@ -13,7 +13,7 @@ from typing import TextIO
 from pipeline.documents.archive import Archive, sync_folder
 from pipeline.errors import UsageProblem
 
-DUMP, FILES, LABEL, STORE = "database.dump", "manifest.csv", "backup.json", "store"
+DUMP, FILES, LABEL, STORE = "doclease.dump", "manifest.csv", "backup.json", "store"
 _COLUMNS = ("document_id", "sha256", "byte_count")
 
 
