@@ -232,7 +232,7 @@ def unpacked_of(fields: Mapping[str, Any]) -> Unpacked:
             name=str(fields["name"])[:MAX_NAME_CHARACTERS],
             media_type=str(fields["media_type"])[:128],
             left_out=str(fields["left_out"])[:MAX_NOTE_CHARACTERS],
-            rendition_of=None if rendition_of is None else int(rendition_of),
+            rendition_of=None if rendition_of is None else min(max(int(rendition_of), 0), MAX_ATTACHMENTS),
             file=None if file is None else str(file),
             inspection=None if inspection is None else inspection_of(inspection),
             reason=None if reason is None else known_reason(reason),

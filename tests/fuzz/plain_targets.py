@@ -93,7 +93,8 @@ def _take_inspection(frame: dict[str, Any]) -> None:
 
 def _take_part(frame: dict[str, Any]) -> None:
     unpacked = unpacked_of(frame.get("attachment", {}))
-    require_finite(unpacked.number, unpacked.rendition_of)
+    assert 1 <= unpacked.number < 2**31
+    assert 0 <= (unpacked.rendition_of or 0) < 2**31
     require_storable(clean(unpacked.name), clean(unpacked.left_out), clean(unpacked.error))
     assert len(unpacked.name) <= 1000
 

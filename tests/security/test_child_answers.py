@@ -1,0 +1,103 @@
+"""What a parser child says is checked before it is used: nonsense costs it its life and nobody else anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.config import WorkerSettings
+from pipeline.worker.deaths import ChildDied
+from pipeline.worker.frames import BrokenFrame, Decoder, encode, inspection_of, page_of, unpacked_of
+from pipeline.worker.process import ChildProcess
+from tests.fuzz.plain_targets import PLAIN
+from tests.security import hoarder_child
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(2**70) | st.just("\x00\ud800"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+KEYS = (
+    "kind",
+    "number",
+    "name",
+    "media_type",
+    "page_count",
+    "ocr_page_count",
+    "restricted",
+    "text",
+    "layout",
+    "source",
+)
+MORE_KEYS = (
+    "error",
+    "engine",
+    "seconds",
+    "note",
+    "figures",
+    "file",
+    "inspection",
+    "reason",
+    "left_out",
+    "rendition_of",
+)
+ANY_FACTS = st.fixed_dictionaries({}, optional=dict.fromkeys((*KEYS, *MORE_KEYS), ANYTHING))
+_, ANSWERED = PLAIN["frames"]
+
+
+@pytest.fixture
+def child() -> Iterator[ChildProcess]:
+    """A child that is up."""
+    process = ChildProcess(WorkerSettings(), hoarder_child.MODULE)
+    process.ensure()
+    yield process
+    process.kill()
+
+
+def test_a_child_names_no_file_outside_its_scratch_folder(child: ChildProcess) -> None:
+    inside = child.scratch_file("attachment-1")
+    assert inside.name == "attachment-1"
+    for name in ("../up", "/etc/passwd", ".", "..", "a/b", "a\x00b", "a.b", "", "A", "a" * 41, "a\n"):
+        with pytest.raises(ChildDied):
+            child.scratch_file(name)
+        child.ensure()
+
+
+@given(ANY_FACTS)
+def test_any_facts_are_used_or_known_to_be_nonsense(facts: dict[str, object]) -> None:
+    for take in (page_of, inspection_of, unpacked_of):
+        try:
+            take(facts)
+        except BrokenFrame:
+            continue
+
+
+@given(
+    st.builds(
+        lambda facts, kind: {"kind": kind, "page": facts, "attachment": facts, "result": facts, **facts},
+        ANY_FACTS,
+        st.text(),
+    )
+)
+def test_what_is_used_can_be_stored(frame: dict[str, object]) -> None:
+    frame["kind"] = str(frame["kind"])
+    text = json.dumps(frame).encode("ascii")
+    assert ANSWERED(len(text).to_bytes(4, "big") + text) in ("ok", "broken")
+
+
+@given(st.lists(st.binary(max_size=300), max_size=5))
+def test_any_bytes_are_frames_or_known_to_be_none(pieces: list[bytes]) -> None:
+    decoder = Decoder()
+    decoder.feed(encode({"kind": "page"}))
+    assert decoder.next() == {"kind": "page"}
+    for piece in pieces:
+        decoder.feed(piece)
+        try:
+            frame = decoder.next()
+        except BrokenFrame:
+            return
+        assert frame is None or isinstance(frame["kind"], str)
