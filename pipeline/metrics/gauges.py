@@ -99,6 +99,7 @@ class Gauges:
         self._looking: threading.Thread | None = None
         self._samples: tuple[Sample, ...] = ()
         self._valid_until = 0.0
+        self._refused: set[TextClause] = set()
 
     def read(self) -> tuple[Sample, ...]:
         """What was found last, or now if that is too long ago. Without an answer in time only that there was none."""
@@ -112,6 +113,11 @@ class Gauges:
         looking.join(self._patience_seconds)
         with self._lock:
             return (Sample(catalogue.DATABASE_UP, 0),) if looking.is_alive() else self._samples
+
+    def expire(self) -> None:
+        """Look again the next time, however fresh the last look is."""
+        with self._lock:
+            self._valid_until = 0.0
 
     def close(self) -> None:
         """Wait for a look that is under way."""
@@ -136,12 +142,15 @@ class Gauges:
                 yield from samples(row)
 
     def _rows(self, statement: TextClause) -> list[Row[Any]]:
+        if statement in self._refused:
+            return []
         try:
             with self._engine.connect() as connection:
                 connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'"))
                 return list(connection.execute(statement))
         except SQLAlchemyError as error:
             if getattr(getattr(error, "orig", None), "sqlstate", None) == REFUSED:
+                self._refused.add(statement)  # asked once: each refusal is an error in the server's log
                 return []
             raise
 

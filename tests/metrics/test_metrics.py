@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,9 +15,10 @@ from sqlalchemy.exc import DBAPIError
 
 from pipeline import database
 from pipeline.config import DatabaseSettings
+from pipeline.errors import ConfigurationError
 from pipeline.exporting import exported
 from pipeline.metrics import catalogue, gauges
-from pipeline.metrics.counting import CountingQueue
+from pipeline.metrics.counting import CountingQueue, count_errors
 from pipeline.metrics.counts import Counts
 from pipeline.metrics.gauges import Gauges
 from pipeline.queue.settle import Limits
@@ -156,8 +157,14 @@ def test_a_role_that_may_not_see_inboxes_goes_without_them(engine: Engine) -> No
         connection.commit()
     url = engine.url.update_query_dict({"options": "-crole=tests_partial"})
     partial = database.open_engine(url, DatabaseSettings(), name="tests")
-    found = {each.metric for each in Gauges(partial).read()}
+    counts = Counts()
+    count_errors(partial, counts)
+    looking = Gauges(partial)
+    found = {each.metric for each in looking.read()}
+    looking.expire()
+    assert {each.metric for each in looking.read()} == found
     partial.dispose()
+    assert counts.values(catalogue.DATABASE_ERRORS) == {"none": 0, "42501": 1}  # asked once, not with every look
     with engine.begin() as connection:
         connection.execute(text("DROP OWNED BY tests_partial"))
         connection.execute(text("DROP ROLE tests_partial"))
@@ -205,6 +212,23 @@ def test_a_look_reads_live_tasks_and_no_history(engine: Engine, queue: Queue) ->
     for name, (scans, blocks) in costs.items():
         assert "tasks" not in scans, name
         assert blocks < 150, (name, json.dumps(blocks))
+
+
+# Who shows it
+
+
+def test_a_port_of_the_configuration_goes_to_one_process_and_stops_no_other(
+    open_for_business: Callable[..., Shop], caplog: pytest.LogCaptureFixture
+) -> None:
+    port = free_port()
+    shop = open_for_business(metrics={"port": port})
+    with exported(shop.app, slots=1):
+        with exported(shop.app, slots=2):
+            assert scrape(port)["doclease_worker_slots"][""] == 2  # both tell of the same app
+        assert "--metrics-port" in caplog.text
+        with pytest.raises(ConfigurationError, match="--metrics-port"), exported(shop.app, port=port):
+            pass
+        assert scrape(port)["doclease_database_up"][""] == 1
 
 
 # What it is called
