@@ -26,9 +26,9 @@ USAGE = {field.name for field in fields(Usage)}
 BOUND: dict[str, set[str]] = {
     "calibrate": set(),
     "cancel": {"task_id"},
-    "checkpoint": TOKEN | {"pages_done", "lease_seconds"},
+    "checkpoint": TOKEN | {"pages_done", "pages_stored", "lease_seconds"},
     "claim": {"worker", "batch", "suspects", "from_rank"},
-    "complete": TOKEN | USAGE | {"reason", "pages_done", "result"},
+    "complete": TOKEN | USAGE | {"reason", "pages_done", "pages_stored", "result"},
     "enqueue": NEW_TASK,
     "fail": TOKEN | USAGE | {field.name for field in fields(Decision)} | {"reason", "error", "page_no"},
     "held": {"worker"},
