@@ -15,6 +15,7 @@ from sqlalchemy import URL, create_engine, text
 from pipeline import database
 
 DEBIAN = Path("/usr/lib/postgresql")
+NAMED = "DOCLEASE_POSTGRES_BINS"  # more bin folders, separated like those of PATH
 
 
 @contextmanager
@@ -48,12 +49,21 @@ def installed(bin_dir: Path, folder: Path) -> Iterator[URL]:
         _run([*control, "-m", "immediate", "stop"], user)
 
 
-def other_major() -> Path | None:
-    """The binaries of another supported major version on this machine, the newest that is not the embedded one."""
+def other_majors() -> dict[int, Path]:
+    """The binaries of other supported major versions on this machine, by version: Debian's, and those named to us."""
+    named = [Path(each) for each in os.environ.get(NAMED, "").split(os.pathsep) if each]
+    found = {}
+    for folder in [*DEBIAN.glob("*/bin"), *named]:
+        if (folder / "initdb").exists():
+            told = subprocess.run([folder / "initdb", "--version"], capture_output=True, text=True, check=True).stdout
+            found[int(told.split()[-1].split(".")[0])] = folder
     lowest, highest = database.SUPPORTED
-    found = [folder / "bin" for folder in DEBIAN.glob("*") if lowest <= int(folder.name) < highest]
-    usable = [folder for folder in found if (folder / "initdb").exists()]
-    return max(usable, key=lambda folder: int(folder.parent.name), default=None)
+    return {major: found[major] for major in sorted(found) if lowest <= major < highest}
+
+
+def other_major() -> Path | None:
+    """The newest of them."""
+    return next(reversed(other_majors().values()), None)
 
 
 def create_database(server: URL, name: str) -> URL:
