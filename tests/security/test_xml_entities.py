@@ -28,6 +28,7 @@ PACKAGES: Mapping[str, bytes] = {
     "ods": ods.build(["words"]),
     "odp": odp.build(["words"]),
 }
+READ = ("word/document.xml", "xl/worksheets/sheet1.xml", "ppt/slides/slide0.xml", "content.xml")
 UBL = "urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"
 INVOICE = f"<Invoice xmlns='{UBL}'><ID>&e;</ID><Note>&e;</Note></Invoice>"
 
@@ -118,7 +119,9 @@ def test_no_bomb_swells_and_none_asks_for_a_file_or_the_network(runner: Runner) 
         for part in _parts(package):
             for prologue in hostile.PROLOGUES:
                 outcome = runner.try_one(f"format:{kind}", hostile.with_prologue(package, part, prologue))
-                assert (outcome.finding, outcome.word in ("ok", "bomb", "corrupt", "unsupported")) == ("", True), part
+                assert outcome.finding == "", part
+                # A part that is never read may hold what it likes.
+                assert outcome.word in (("bomb",) if part in READ else ("ok", "bomb", "corrupt", "unsupported")), part
     for prologue in hostile.PROLOGUES:
         outcome = runner.try_one("xml", f"<?xml version='1.0'?>{prologue}<a>&e;&e9;</a>".encode())
         assert (outcome.word, outcome.finding) in (("bomb", ""), ("corrupt", "")), prologue[:60]
