@@ -6,12 +6,14 @@ A block stands between `<!-- name -->` and `<!-- end of name -->`. `python -m te
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
+from bench.peers.table import markdown
 from pipeline.cli import COMMANDS, main
 from pipeline.metrics import catalogue
 from pipeline.queue.states import TRANSITIONS, Status
@@ -106,11 +108,17 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
+def recovery() -> str:
+    """What `python -m bench.recovery` measured when it was last recorded."""
+    return markdown(json.loads((ROOT / "bench/recovery.json").read_text(encoding="utf-8")))
+
+
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "transitions": transitions,
     "reasons": reasons,
     "metrics": metrics,
     "commands": commands,
+    "recovery": recovery,
 }
 
 

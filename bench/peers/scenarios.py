@@ -64,9 +64,9 @@ def frozen_worker(stage: Stage) -> Measures:
     signal_tree(frozen.pid, signal.SIGCONT)
     told: Measures = {"taken_over": taken_over, "stale_accepted": None, "older_frozen": frozen is workers[0]}
     if taken_over is not None:
-        stage.wait(lambda: stage.state(task) != RUNNING, SETTLE_SECONDS)
+        stage.wait(lambda: stage.state(task) not in (RUNNING, WAITING), SETTLE_SECONDS)
         told["state_then"] = stage.state(task)
-        told["stale_accepted"] = told["state_then"] != RUNNING and len(stage.evidence.begins(task)) == 2
+        told["stale_accepted"] = told["state_then"] not in (RUNNING, WAITING) and len(stage.evidence.begins(task)) == 2
     stage.open_gate(task, 2, 3)
     stage.wait(lambda: len(stage.evidence.ends(task)) > 1, SETTLE_SECONDS)
     stage.settled([task], SETTLE_SECONDS)

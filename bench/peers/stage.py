@@ -22,7 +22,7 @@ from bench.processes import children
 
 ROOT = Path(__file__).parents[2]
 LOOK_SECONDS = 0.1
-READY_SECONDS = 60.0
+READY_SECONDS = 120.0
 PROBE_SECONDS = 1.0
 
 

@@ -154,18 +154,17 @@ def _others(group: Group) -> str:
 
 
 def _executions(group: Group) -> str:
-    return _each(str(value) for value in group.values("executions"))
+    return " and ".join(map(str, group.values("executions")))
 
 
 def _verdict(group: Group) -> str:
-    return _each(_poisoned(each) for each in group.measured)
+    return _each(_poisoned(each, group.row["patience"]) for each in group.measured)
 
 
-def _poisoned(measured: Mapping[str, Any]) -> str:
-    if measured["over_after"] is None:
-        return "stuck in work" if measured["executions"] == 1 else "goes on for ever, as far as was waited"
-    told = "stopped, on record" if measured["state"] == ENDED_BADLY else "gone from the queue"
-    return f"{told}, after {measured['over_after']:.0f} s"
+def _poisoned(measured: Mapping[str, Any], patience: float) -> str:
+    if measured["over_after"] is not None:
+        return "stopped, on record" if measured["state"] == ENDED_BADLY else "gone from the queue"
+    return "stuck in work" if measured["executions"] == 1 else f"not stopped within {patience:g} s"
 
 
 def _worker(group: Group) -> str:
