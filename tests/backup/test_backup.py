@@ -17,11 +17,12 @@ from sqlalchemy import URL, Engine, Row, text
 
 from pipeline import database
 from pipeline.backup import manifest, programs
-from pipeline.backup.programs import Program
+from pipeline.backup.programs import Program, ProgramFailed
 from pipeline.backup.restoring import restore
 from pipeline.backup.taking import take
 from pipeline.cli import main
 from pipeline.config import DatabaseSettings
+from pipeline.embedded.server import EmbeddedServer
 from pipeline.errors import ConfigurationError
 from tests import postgres
 from tests.tasks import add_task
@@ -224,6 +225,25 @@ def test_no_password_is_on_a_command_line(tmp_path: Path) -> None:
     programs.finish(programs.run(Program(str(program), 18), ["--format=custom"], url))
     assert (tmp_path / "secret").read_text() == "open sesame\n"
     assert (tmp_path / "arguments").read_text().startswith("--format=custom --dbname=postgresql://me@db/x?options=")
+
+
+@pytest.mark.parametrize(("exit_code", "tables"), [(0, 1), (1, 0)])
+def test_a_script_that_breaks_off_leaves_nothing_in_an_older_server(
+    engine: Engine, tmp_path: Path, exit_code: int, tables: int
+) -> None:
+    (tmp_path / "psql").symlink_to(EmbeddedServer(Path()).bin_dir / "psql")
+    script = f"#!/bin/sh\necho 'SET transaction_timeout = 0;'\necho 'CREATE TABLE half ();'\nexit {exit_code}\n"
+    (tmp_path / "pg_restore").write_text(script)
+    (tmp_path / "pg_restore").chmod(0o755)
+    program = Program(str(tmp_path / "pg_restore"), 18)
+    with ExitStack() as stack:
+        if exit_code:
+            stack.enter_context(pytest.raises(ProgramFailed, match="nothing was restored"))
+        programs.load(program, [], tmp_path / "dump", engine.url, server_major=15)
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT count(*) FROM pg_tables WHERE tablename = 'half'")).scalar_one()
+        connection.execute(text("DROP TABLE IF EXISTS half"))
+    assert found == tables
 
 
 def test_a_program_that_is_too_old_is_told_with_what_to_install(engine: Engine) -> None:

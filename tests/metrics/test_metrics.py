@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -129,24 +130,29 @@ def test_a_write_that_is_rolled_back_is_not_counted(engine: Engine, queue: Queue
 # The database does what it likes
 
 
-@pytest.fixture
-def silent_server() -> Iterator[int]:
-    """The port of a server that takes connections and says nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield int(server.getsockname()[1])
-
-
-@pytest.mark.parametrize("is_silent", [False, True], ids=["gone", "silent"])
-def test_a_database_that_is_away_or_silent_is_told_and_keeps_nobody_waiting(
-    silent_server: int, is_silent: bool
-) -> None:
-    port = silent_server if is_silent else free_port()
+def _gauges_of(port: int) -> Gauges:
     url = database.parse_url(f"postgresql://nobody@127.0.0.1:{port}/none")
-    engine = database.open_engine(url, DatabaseSettings(connect_timeout_seconds=2), name="tests")
-    looking = Gauges(engine, patience_seconds=0.2)
-    assert [(each.metric, each.value) for each in looking.read()] == [(catalogue.DATABASE_UP, 0)]
+    engine = database.open_engine(url, DatabaseSettings(connect_timeout_seconds=60), name="tests")
+    return Gauges(engine, patience_seconds=0.2)
+
+
+def _told(looking: Gauges) -> list[tuple[catalogue.Metric, float]]:
+    return [(each.metric, each.value) for each in looking.read()]
+
+
+def test_a_database_that_is_away_is_told() -> None:
+    looking = _gauges_of(free_port())
+    assert _told(looking) == [(catalogue.DATABASE_UP, 0)]
     looking.close()
-    engine.dispose()
+
+
+def test_a_database_that_says_nothing_keeps_nobody_waiting() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        looking = _gauges_of(silent.getsockname()[1])
+        assert _told(looking) == [(catalogue.DATABASE_UP, 0)]
+        assert [thread for thread in threading.enumerate() if thread.name == "gauges"]  # it still waits, we do not
+        assert _told(looking) == [(catalogue.DATABASE_UP, 0)]
+    looking.close()
 
 
 def test_a_role_that_may_not_see_inboxes_goes_without_them(engine: Engine) -> None:
