@@ -170,7 +170,7 @@ class Saboteur:
             return
         target = member.pid
         if card.role == "child":
-            child = _pick(children(member.pid), choice.whom)
+            child = _pick(_children(member.pid), choice.whom)
             if child is None:
                 return
             target = child
@@ -221,15 +221,18 @@ def _pick(candidates: Sequence[T], whom: float) -> T | None:
     return candidates[int(whom * len(candidates))] if candidates else None
 
 
-def children(parent: int) -> list[int]:
-    """The processes that a process started, from proc(5)."""
-    return sorted(pid for pid, of in _processes() if of == parent)
+def _children(parent: int) -> list[int]:
+    """The processes that a process started, from proc(5): those that compute now, if any, for they have a document."""
+    found = [(pid, state) for pid, state, of in _processes() if of == parent]
+    computing = [pid for pid, state in found if state == "R"]
+    return sorted(computing or [pid for pid, _ in found])
 
 
-def _processes() -> Iterator[tuple[int, int]]:
+def _processes() -> Iterator[tuple[int, str, int]]:
+    """Every process, its state and its parent."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         except OSError:
             continue  # it ended meanwhile
-        yield int(path.parent.name), int(fields[1])
+        yield int(path.parent.name), fields[0], int(fields[1])

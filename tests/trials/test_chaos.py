@@ -39,6 +39,7 @@ class Trial:
         with self.app.engine.connect() as connection:
             # As a superuser may: neither triggers nor foreign keys are in the way, and nothing goes on record.
             connection.execute(text("SET LOCAL session_replication_role = replica"))
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
             plant(connection)
             ledger = close_books(connection, replace(self.evidence, **changed))  # type: ignore[arg-type]
             connection.rollback()

@@ -231,6 +231,19 @@ def test_a_lost_answer_to_a_sweep_leaves_the_task_in_line(bench: Bench) -> None:
     bench.queue.promote()
 
 
+def test_an_answer_in_many_parts_is_lost_to_its_end_and_not_before(bench: Bench) -> None:
+    add_task(bench.through, bench.queue)
+    bench.proxy.lose("write")
+    long = text("UPDATE documents SET name = 'changed' RETURNING repeat('x', 10000000)")
+    with (
+        pytest.raises(OperationalError),
+        bench.through.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+    ):
+        connection.execute(long)
+    with bench.direct.connect() as connection:
+        assert connection.execute(text("SELECT name FROM documents")).scalar_one() == "changed"
+
+
 def test_a_cut_connection_takes_its_transaction_with_it(bench: Bench) -> None:
     claim = bench.claim()
 
