@@ -41,6 +41,8 @@ from tests.queue import rows
 
 LOST_SHARE = 0.15  # of answers
 RARE_SHARE = 0.5  # of steps
+OPERATOR_SHARE = 0.15  # of steps, in which somebody may step in
+FAULT_SHARE = 0.3  # of steps, in which a worker may die or give up
 _TASKS = text(
     "SELECT tasks.*, lease_expires_at >= queue_now() AS has_lease,"
     " (SELECT count(*) FROM attempts WHERE attempts.task_id = tasks.task_id AND outcome = 'expired') AS expiries,"
@@ -68,30 +70,34 @@ class Worker:
 
 @dataclass(slots=True)
 class Lockstep:
-    """Drives a queue and follows it in the model; `operator` is how often somebody may step in.
-
-    `moves` are those that the rows really made.
-    """
+    """Drives a queue and follows it in the model. `moves` are those that the rows really made."""
 
     queue: Queue
     engine: Engine
     setting: Setting
     chance: random.Random
-    task_ids: list[int]
     moves: set[tuple[Status, Status]] = field(default_factory=set)
+    _task_ids: list[int] = field(default_factory=list)
     _workers: list[Worker] = field(default_factory=list)
     _tokens: dict[uuid.UUID, int] = field(default_factory=dict)
     _operator: int = 0
     _done: Counter[str] = field(default_factory=Counter)
 
-    def walk(self, steps: int) -> None:
-        """Take random steps; fails at the first one that the model does not have."""
+    def walk(self, task_ids: list[int], *, steps: int) -> None:
+        """Take random steps from new tasks, the only ones; fails at the first step that the model does not have.
+
+        Ends early when there is nothing left to do.
+        """
         rules = Rules(OURS, self.setting)
+        self._task_ids, self._operator = task_ids, self.setting.operator
         self._workers = [Worker(self._name()) for _ in range(self.setting.workers)]
-        self._operator = self.setting.operator
+        self._tokens.clear()
         world, told = rules.first(), list[str]()
         for _ in range(steps):
-            act = self._chosen([*self._acts(world)])
+            acts = [*self._acts(world)]
+            if not acts:
+                return
+            act = self._chosen(acts)
             told.append(f"{act.doing} {act.who}")
             act.do()
             after = self._seen(rules, world)
@@ -117,23 +123,37 @@ class Lockstep:
 
     def _acts(self, world: World) -> Iterator[Act]:
         for number, task in enumerate(world.tasks):
-            who, task_id = f"T{number + 1}", self.task_ids[number]
             if task.status is Status.PROCESSING and task.lease:
-                yield Act("expire", who, partial(self._expire, task_id))
+                yield Act("expire", f"T{number + 1}", partial(self._expire, self._task_ids[number]))
+        if self.chance.random() < OPERATOR_SHARE or self._is_over(world):
+            yield from self._acts_of_operator(world)
+        for worker in self._workers:
+            late = _late(worker.at, world.tasks[worker.at.task])
+            for doing, do in self._acts_of(worker, {task.status for task in world.tasks}):
+                yield Act(doing + late, worker.name, do)
+
+    def _is_over(self, world: World) -> bool:
+        return all(worker.at == NOBODY for worker in self._workers) and all(
+            task.status in FINAL for task in world.tasks
+        )
+
+    def _acts_of_operator(self, world: World) -> Iterator[Act]:
+        for number, task in enumerate(world.tasks):
+            who, task_id = f"T{number + 1}", self._task_ids[number]
             if task.status in CANCELLED_AT_ONCE or (task.status is Status.PROCESSING and not task.cancel):
                 yield Act(f"cancel {task.status}", who, partial(self._step_in, self.queue.cancel, task_id))
             if task.status in RETRIED:
                 yield Act(f"retry {task.status}", who, partial(self._step_in, self.queue.retry, task_id))
-        for worker in self._workers:
-            for doing, do in self._acts_of(worker):
-                yield Act(doing, worker.name, do)
 
-    def _acts_of(self, worker: Worker) -> Iterator[tuple[str, Callable[[], None]]]:
+    def _acts_of(self, worker: Worker, statuses: set[Status]) -> Iterator[tuple[str, Callable[[], None]]]:
         match worker.at.place:
             case place if place == IDLE:
-                yield "claim", partial(self._claim, worker)
-                yield "sweep", partial(self._sweep, worker)
-                yield "promote", self._promote
+                if Status.ENQUEUED in statuses:
+                    yield "claim", partial(self._claim, worker)
+                if Status.PROCESSING in statuses:
+                    yield "sweep", partial(self._sweep, worker)
+                if Status.DELAYED in statuses:
+                    yield "promote", self._promote
                 return
             case place if place == DOUBT:
                 yield "ask what is held", partial(self._settle, worker)
@@ -143,7 +163,8 @@ class Lockstep:
                 yield "close again", partial(self._close, worker, Fault(worker.at.fault))
             case place if place == REPEATING:
                 yield "complete again", partial(self._complete, worker)
-        yield "die", partial(self._die, worker)
+        if self.chance.random() < FAULT_SHARE:
+            yield "die", partial(self._die, worker)
 
     def _acts_in_work(self, worker: Worker) -> Iterator[tuple[str, Callable[[], None]]]:
         at = worker.at
@@ -153,6 +174,11 @@ class Lockstep:
             yield "complete", partial(self._complete, worker)
         if at.done > at.stored:
             yield "checkpoint", partial(self._checkpoint, worker)
+        if self.chance.random() < FAULT_SHARE:
+            yield from self._ends(worker)
+
+    def _ends(self, worker: Worker) -> Iterator[tuple[str, Callable[[], None]]]:
+        at = worker.at
         ends = sorted(self.setting.ends, key=lambda fault: fault.value)
         if not (at.came_on and at.done == at.stored):
             ends.remove(Fault.PAUSE)
@@ -176,7 +202,7 @@ class Lockstep:
             is_lost = self._is_lost()
             place, pages = (DOUBT, 0) if is_lost else (READING, start)
             worker.claim = claim
-            worker.at = At(place, self.task_ids.index(claim.task_id), stored=pages, done=pages)
+            worker.at = At(place, self._task_ids.index(claim.task_id), stored=pages, done=pages)
 
     def _settle(self, worker: Worker) -> None:
         assert worker.claim is not None
@@ -273,3 +299,10 @@ class Lockstep:
             results=row.results,
         )
         return rules.ended(task, world) if task.status in FINAL else task
+
+
+def _late(at: At, task: Task) -> str:
+    """What makes an act another one although it is called the same: whose the task is by now."""
+    if at == NOBODY or at.claim == task.claim:
+        return ""
+    return " in another's attempt" if task.claim else " when the claim is over"
