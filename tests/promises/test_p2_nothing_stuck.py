@@ -75,7 +75,13 @@ def test_a_session_that_stopped_inside_a_transaction_hides_its_task_only_until_t
     claim = world.expired()
     with world.engine.connect() as stopped:
         stopped.execute(text("SET idle_in_transaction_session_timeout = '150ms'"))
-        values = {"task_id": claim.task_id, "lease_token": claim.lease_token, "pages_done": 1, "lease_seconds": 900}
+        values = {
+            "task_id": claim.task_id,
+            "lease_token": claim.lease_token,
+            "pages_done": 1,
+            "pages_stored": 0,
+            "lease_seconds": 900,
+        }
         stopped.execute(statement("checkpoint"), values)
         found = rows.sweep_until_taken(world.queue)
         stopped.invalidate()
