@@ -140,7 +140,7 @@ def test_every_metric_is_shown_by_every_process(owner: Engine, logged_in: LogIn,
     ],
 )
 def test_a_person_whose_role_is_too_small_is_told_so_in_a_line(
-    desk: Desk, kind: str, commands: tuple[str, ...]
+    desk: Desk, caplog: pytest.LogCaptureFixture, kind: str, commands: tuple[str, ...]
 ) -> None:
     desk.become(kind)
     (desk.home / "memo.txt").write_text("A memo.", encoding="utf-8")
@@ -150,3 +150,4 @@ def test_a_person_whose_role_is_too_small_is_told_so_in_a_line(
         told = typed(desk.home, *words, exit_codes=(8,)).stderr
         assert told.startswith("error: the database refuses: permission denied"), told
         assert "docs/operating.md" in told
+    assert caplog.text == "", "not of each file as well"
