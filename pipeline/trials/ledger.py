@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,27 +156,26 @@ class Ledger:
 
 
 def close_books(connection: Connection, evidence: Evidence) -> Ledger:
-    """Count everything once more; changes nothing."""
-    papers, settings = evidence.papers, evidence.settings
+    """Count everything once more; changes nothing. In a transaction, it must be one that may stand idle for long."""
+    papers = evidence.papers
     found = list(connection.execute(_DOCUMENTS))
+    known = {row.sha256 for row in found}
     fine = {row.sha256 for row in found if (row.status, row.reason) == ("succeeded", "ok")}
     witnessed = audit.examine(audit.entries(connection), evidence.sessions)
     attempts = connection.execute(_ATTEMPTS).one()
-    out_of_place = _out_of_place(evidence, {row.sha256 for row in found})
-    put_off = [each for each in evidence.ended if _found_no_database(each, evidence.faults)]
-    complaints = _complaints(evidence.log_path)
+    interval_seconds = evidence.settings.sweep.interval_seconds
     recoveries = account_for(
-        lost_attempts(connection),
-        evidence.faults,
-        witnessed.graces,
-        interval_seconds=settings.sweep.interval_seconds,
+        lost_attempts(connection), evidence.faults, witnessed.graces, interval_seconds=interval_seconds
     )
-    bad_ends = [each for each in evidence.ended if each not in put_off]
+    out_of_place, complaints = _out_of_place(evidence, known), _complaints(evidence.log_path)
+    bad_ends = [each for each in evidence.ended if not _found_no_database(each, evidence.faults)]
+    ends = [f"{each.role} {each.pid} ended with exit code {each.exit_code}" for each in bad_ends]
+    twice = sum(times - 1 for times in witnessed.accepted.values())
     return Ledger(
         documents=len(papers),
         lost=len(papers.keys() - fine),
-        doubled=connection.execute(_DOUBLED).scalar_one() + sum(times - 1 for times in witnessed.accepted.values()),
-        unknown=len({row.sha256 for row in found} - papers.keys()),
+        doubled=connection.execute(_DOUBLED).scalar_one() + twice,
+        unknown=len(known - papers.keys()),
         stuck=connection.execute(_STUCK).scalar_one(),
         misplaced=len(out_of_place),
         wrong_pages=_wrong_pages(connection.execute(_PAGES), papers),
@@ -184,18 +184,11 @@ def close_books(connection: Connection, evidence: Evidence) -> Ledger:
         early_recoveries=len(witnessed.early),
         complaints=len(complaints),
         bad_ends=len(bad_ends),
-        put_off_starts=len(put_off),
+        put_off_starts=len(evidence.ended) - len(bad_ends),
         hits=attempts.hits,
         pages_kept=attempts.reused,
         recoveries=recoveries,
-        notes=(
-            *out_of_place,
-            *witnessed.stale,
-            *witnessed.early,
-            *recoveries.unexplained,
-            *(f"{each.role} {each.pid} ended with exit code {each.exit_code}" for each in bad_ends),
-            *complaints,
-        ),
+        notes=(*out_of_place, *witnessed.stale, *witnessed.early, *recoveries.unexplained, *ends, *complaints),
     )
 
 
@@ -214,23 +207,13 @@ def _wrong_pages(rows: Any, papers: Mapping[str, Paper]) -> int:
 def _out_of_place(evidence: Evidence, documents: set[str]) -> list[str]:
     """A line for every file that is not once in processed/ and once in the store, or where none should be."""
     settings = evidence.settings
-    left = {
-        "left over": [
-            path
-            for folder in (
-                settings.inbox_path,
-                settings.failed_path,
-                settings.store_path / "tmp",
-                evidence.scratch_path,
-            )
-            for path in _files(folder)
-        ]
-    }
+    empty = (settings.inbox_path, settings.failed_path, settings.store_path / "tmp", evidence.scratch_path)
     placed = [hashlib.sha256(path.read_bytes()).hexdigest() for path in _files(settings.processed_path)]
     stored = [path.name for path in _files(settings.store_path) if path.parent.name != "tmp"]
-    lines = [f"{what}: {path}" for what, paths in left.items() for path in paths]
+    lines = [f"left over: {path}" for folder in empty for path in _files(folder)]
     lines += [f"not in processed: {sha256}" for sha256 in sorted(evidence.papers.keys() - set(placed))]
-    lines += [f"twice or unknown in processed: {each}" for each in _too_many(placed, evidence.papers.keys())]
+    too_many = (Counter(placed) - Counter(evidence.papers.keys())).elements()
+    lines += [f"twice or unknown in processed: {sha256}" for sha256 in too_many]
     lines += [f"not in the store: {sha256}" for sha256 in sorted(documents - set(stored))]
     lines += [f"in the store without a document: {sha256}" for sha256 in sorted(set(stored) - documents)]
     return lines
@@ -238,11 +221,6 @@ def _out_of_place(evidence: Evidence, documents: set[str]) -> list[str]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if not path.is_dir()) if folder.is_dir() else []
-
-
-def _too_many(found: Sequence[str], wanted: Any) -> list[str]:
-    left = set(wanted)
-    return [each for each in found if each not in left or left.remove(each)]  # type: ignore[func-returns-value]
 
 
 def _found_no_database(ended: Ended, faults: Sequence[Fault]) -> bool:
