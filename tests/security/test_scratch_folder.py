@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +37,9 @@ def inspector(temporary: Path) -> Iterator[Inspector]:
     child = ChildProcess(WorkerSettings(), hoarder_child.MODULE, max_file_bytes=MOST_FILE_BYTES)
     with Inspector(WorkerSettings(), child, Provision) as inspector:
         yield inspector
-    os.rmdir(temporary)  # noqa: PTH106 - fails if anything is left
+    left = list(temporary.iterdir())
+    subprocess.run(["rm", "-rf", temporary], check=True)
+    assert left == []
 
 
 def _inspect(inspector: Inspector, tmp_path: Path, deed: str) -> int:
@@ -59,6 +62,14 @@ def test_a_parser_that_fills_its_scratch_folder_is_ended_and_leaves_nothing(
     assert _inspect(inspector, tmp_path, "nothing") == 1
 
 
+@pytest.fixture
+def pit() -> Iterator[Path]:
+    """A folder for nests that Python's own functions cannot remove: it is gone afterwards, also when a test fails."""
+    folder = Path(tempfile.mkdtemp(prefix="doclease-test-"))
+    yield folder
+    subprocess.run(["rm", "-rf", folder], check=True)
+
+
 def _nest(folder: Path, depth: int) -> None:
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
@@ -70,22 +81,21 @@ def _nest(folder: Path, depth: int) -> None:
     os.close(here)
 
 
-def test_a_nest_deeper_than_paths_and_recursion_go_is_removed(tmp_path: Path) -> None:
-    scratch = tmp_path / "scratch"
+def test_a_nest_deeper_than_paths_and_recursion_go_is_removed(pit: Path) -> None:
+    scratch = pit / "scratch"
     scratch.mkdir()
     _nest(scratch, hoarder_child.DEPTH)
     remove_scratch(scratch)
     assert not scratch.exists()
 
 
-def test_a_nest_that_a_killed_worker_left_stops_no_other_worker(temporary: Path) -> None:
-    orphan = temporary / "doclease-child-4194304999-x"  # more than a process id can be
+def test_a_nest_that_a_killed_worker_left_stops_no_other_worker(pit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(pit))
+    orphan = pit / "doclease-child-4194304999-x"  # more than a process id can be
     orphan.mkdir()
     _nest(orphan, hoarder_child.DEPTH)
     scratch = make_scratch()
-    assert [path.name for path in temporary.iterdir()] == [scratch.name]
-    remove_scratch(scratch)
-    temporary.rmdir()
+    assert [path.name for path in pit.iterdir()] == [scratch.name]
 
 
 def test_links_are_removed_and_never_followed(tmp_path: Path) -> None:
