@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterator
@@ -290,8 +291,10 @@ def _write_reasons(connection: Connection) -> None:
         {"reason": reason.value, "retry": reason.retry.value, "owner": reason.owner.value, "help": reason.help}
         for reason in Reason
     ]
+    # One statement: a refusal of many in a row is logged by the driver as well.
     upsert = text(
-        "INSERT INTO reasons (reason, retry, owner, help) VALUES (:reason, :retry, :owner, :help)"
+        "INSERT INTO reasons (reason, retry, owner, help) SELECT reason, retry, owner, help"
+        " FROM json_to_recordset(CAST(:rows AS json)) AS given (reason text, retry text, owner text, help text)"
         " ON CONFLICT (reason) DO UPDATE SET retry = excluded.retry, owner = excluded.owner, help = excluded.help"
     )
-    connection.execute(upsert, rows)
+    connection.execute(upsert, {"rows": json.dumps(rows)})
