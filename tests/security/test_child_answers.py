@@ -6,46 +6,49 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.config import WorkerSettings
+from pipeline.documents.text import Page, Source
 from pipeline.worker.deaths import ChildDied
-from pipeline.worker.frames import BrokenFrame, Decoder, encode, inspection_of, page_of, unpacked_of
+from pipeline.worker.frames import BrokenFrame, Decoder, encode, inspection_of, page_fields, page_of, unpacked_of
 from pipeline.worker.process import ChildProcess
 from tests.fuzz.plain_targets import PLAIN
 from tests.security import hoarder_child
 
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(2**70) | st.just("\x00\ud800"),
+EXTREMES = (
+    2**70,
+    -(2**70),
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    "\x00\ud800",
+    "9" * 5000,
+    "",
+    [],
+    {},
+    None,
+    True,
+)
+ANYTHING = st.sampled_from(EXTREMES) | st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
-KEYS = (
-    "kind",
-    "number",
-    "name",
-    "media_type",
-    "page_count",
-    "ocr_page_count",
-    "restricted",
-    "text",
-    "layout",
-    "source",
-)
-MORE_KEYS = (
-    "error",
-    "engine",
-    "seconds",
-    "note",
-    "figures",
-    "file",
-    "inspection",
-    "reason",
-    "left_out",
-    "rendition_of",
-)
-ANY_FACTS = st.fixed_dictionaries({}, optional=dict.fromkeys((*KEYS, *MORE_KEYS), ANYTHING))
+INSPECTION = {"media_type": "a/b", "page_count": 1, "ocr_page_count": 0, "restricted": False}
+WHOLE: dict[str, object] = {
+    **page_fields(Page(1, "words", source=Source.OCR, figures={"dpi": 200})),
+    **INSPECTION,
+    "name": "a.pdf",
+    "left_out": "",
+    "rendition_of": 0,
+    "file": "attachment-1",
+    "inspection": INSPECTION,
+    "reason": None,
+}
+# A whole answer in which one fact is something else: nonsense all over would be found out by its first fact.
+ANY_FACTS = st.dictionaries(st.sampled_from(sorted(WHOLE)), ANYTHING, min_size=1, max_size=1).map(WHOLE.__or__)
 _, ANSWERED = PLAIN["frames"]
 
 
@@ -67,6 +70,7 @@ def test_a_child_names_no_file_outside_its_scratch_folder(child: ChildProcess) -
         child.ensure()
 
 
+@settings(max_examples=500)
 @given(ANY_FACTS)
 def test_any_facts_are_used_or_known_to_be_nonsense(facts: dict[str, object]) -> None:
     for take in (page_of, inspection_of, unpacked_of):
