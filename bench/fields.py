@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import pickle
 import re
@@ -166,14 +167,13 @@ def visible(name: str, value: str, document: Document) -> bool:
     return re.sub(r"[\W_]", "", fold(value)) in compact
 
 
-def answers(sample: Sample, extracted: Mapping[str, Sequence[Field]], *, only_visible: bool) -> Iterator[Answer]:
-    """The answers to the names that the labels know."""
-    for name, wanted in sample.gold.items():
-        given = next(iter(extracted.get(name, ())), None)
-        wanted = wanted or None
-        if not isinstance(wanted, str | None) or (
-            only_visible and not (wanted and visible(name, wanted, sample.document))
-        ):
+def answers(
+    sample: Sample, names: Sequence[str], extracted: Mapping[str, Sequence[Field]], *, only_visible: bool
+) -> Iterator[Answer]:
+    """The answers to those of the names that the labels know."""
+    for name in names:
+        wanted, given = sample.gold.get(name) or None, next(iter(extracted.get(name, ())), None)
+        if name not in sample.gold or (only_visible and not (wanted and visible(name, wanted, sample.document))):
             continue
         accepted = ([wanted] if wanted else []) + list(sample.accept.get(name, ()))
         right = given is not None and any(equal(name, given.value, each) for each in accepted)
@@ -190,7 +190,7 @@ def show(title: str, found: Sequence[Answer], documents: int) -> None:
         by_name[each.name].update(
             right=each.right, answered=each.given is not None, printed=each.wanted is not None, n=1
         )
-    for name, count in sorted(by_name.items()) + [("all", sum(by_name.values(), Counter()))]:
+    for name, count in (*sorted(by_name.items()), ("all", sum(by_name.values(), Counter()))):
         precision = count["right"] / max(1, count["answered"])
         recall = count["right"] / max(1, count["printed"])
         print(f"{title:24} {name:16} n {count['printed']:5} P {precision:.3f} R {recall:.3f}")
@@ -201,7 +201,7 @@ def show(title: str, found: Sequence[Answer], documents: int) -> None:
 def reliability(title: str, found: Sequence[Answer]) -> None:
     """What a confidence is worth: the precision of the answers in each bucket, and what a threshold would accept."""
     given = [(each.given.confidence, each.right) for each in found if each.given is not None]
-    for low, high in zip(_BUCKETS, _BUCKETS[1:], strict=False):
+    for low, high in itertools.pairwise(_BUCKETS):
         inside = [right for confidence, right in given if low <= confidence < high]
         above = [right for confidence, right in given if confidence >= low]
         if inside:
@@ -222,7 +222,7 @@ def measure(folder: Path, options: argparse.Namespace, means: Means) -> None:
         started = time.process_time()
         extraction = handler.extract(sample.document)
         seconds, count = seconds + time.process_time() - started, count + 1
-        found += answers(sample, extraction.fields, only_visible=options.visible)
+        found += answers(sample, handler.fields, extraction.fields, only_visible=options.visible)
     if options.errors:
         for each in (each for each in found if not each.right):
             given = f"{each.given.value!r} ({each.given.confidence})" if each.given else "nothing"

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import amounts, dates, identifiers, names, numbers, totals
+from pipeline.reading import amounts, dates, identifiers, names, numbers, receipts, totals
 from pipeline.reading.labels import Kind, Label
 from pipeline.reading.rows import Row, fold, rows, squeeze
 
@@ -33,6 +33,7 @@ _REGISTERED = re.compile(
     r"|reg)\w*|registered)\b"
 )
 SCORE_PAGES = 3
+LEAST_SHARE = 0.35  # of the probability; a choice below is a guess
 SCORE_CHARACTERS = 12_000
 
 
@@ -62,6 +63,7 @@ class InvoiceHandler:
         "amount_due",
         "seller_vat_id",
         "iban",
+        "seller_address",
     )
 
     def score(self, document: Document) -> float:
@@ -78,6 +80,8 @@ class InvoiceHandler:
         """Find the fields. What is not printed is left out; amounts are chosen so that they add up."""
         sheet = _sheet(document)
         found = dict(_fields(sheet)) if sheet.rows else {}
+        if receipts.is_receipt(sheet.rows):
+            found = _of_a_receipt(sheet, found)
         return Extraction(self.name, {name: (field,) for name, field in found.items()}, _checks(found))
 
 
@@ -99,6 +103,25 @@ def _fields(sheet: _Sheet) -> Iterator[tuple[str, Field]]:
         yield kind.value, _field(amounts.plain(each.value), each.row, each.method, each.confidence)
     yield from _currency(sheet)
     yield from _identifiers(sheet)
+
+
+def _of_a_receipt(sheet: _Sheet, found: dict[str, Field]) -> dict[str, Field]:
+    """What a till prints, over what the rules for invoices found; sums that do not make the total are left out."""
+    choices = {
+        "seller_name": receipts.merchant(sheet.rows),
+        "seller_address": receipts.address(sheet.rows),
+        "issue_date": receipts.issued(sheet.rows, day_first=sheet.day_first),
+        "total_gross": receipts.total(sheet.rows, comma=sheet.comma),
+    }
+    taken = {
+        name: _field(choice.value, choice.row, "ranker", choice.confidence)
+        for name, choice in choices.items()
+        if choice is not None and choice.confidence >= LEAST_SHARE
+    }
+    gross, before = taken.get("total_gross"), found.get("total_gross")
+    unlike = gross is not None and (before is None or before.value != gross.value)
+    left_out = {"buyer_name", "due_date", "amount_due"} | ({"total_net", "total_tax"} if unlike else set())
+    return {name: field for name, field in found.items() if name not in left_out | choices.keys()} | taken
 
 
 def _field(value: str, row: Row, method: str, confidence: float) -> Field:

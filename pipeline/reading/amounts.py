@@ -20,7 +20,7 @@ _UNIT = "(" + "|".join(re.escape(unit) for unit in sorted(_MONEY, key=len, rever
 _BEFORE = re.compile(rf"(?<![A-Za-z]){_UNIT} {{0,2}}-? {{0,2}}$")
 _AFTER = re.compile(rf" {{0,2}}{_UNIT}(?![A-Za-z])")
 _NUMBER = re.compile(
-    r"(?<![\w.,'/:#])(?<!\w-)"
+    r"(?:(?<![\w.,'/:#])(?<!\w-)|(?<=\b[A-Z]{3})|(?<=\bRM))"
     r"(\d{1,3}(?:[ \u00a0\u202f]\d{3})+[.,]\d\d|\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,12}(?:[.,]\d{1,4})?)"
     r"(,-|,--|\.-|-)?(?![\w/:]|[.,'’]\d|-\w)"
 )
@@ -56,6 +56,8 @@ def find_amounts(text: str, *, comma: bool = False) -> list[FoundAmount]:
         if _PERCENT.match(text, match.end()):
             continue
         before = text[max(0, match.start() - 8) : match.start()]
+        if before[-1:].isalpha() and not _BEFORE.search(before):
+            continue
         value = _decimal(match[1], comma)
         if (_MINUS.search(before) and not _ranges(text, match.start())) or match[2] == "-":
             value = -value

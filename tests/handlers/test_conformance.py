@@ -21,7 +21,7 @@ from tests.handlers.pages import EVERYTHING, GERMAN_INVOICE
 
 HANDLERS = discover()
 HANG_SECONDS = 60
-METHODS = {"label", "pattern", "arithmetic", "derived"}
+METHODS = {"label", "pattern", "arithmetic", "derived", "ranker"}
 PRINTED = {"label", "pattern"}
 
 each_handler = pytest.mark.parametrize("handler", HANDLERS.values(), ids=HANDLERS)
