@@ -7,8 +7,10 @@ FOLDER holds either `NAME.txt` beside `NAME.json` with the columns of CUAD's mas
 hash, so that no company is in both. `--wrong` prints the errors of a field, of the dev half only.
 
 How an answer counts as right:
-    parties       set against set; equal after dropping case, punctuation, a leading "the" and legal forms (Inc, LLC);
-                  an answer without a name ('the "Parties"', blanks) is no party
+    parties       set against set; equal after dropping case, punctuation, a leading "the", legal forms (Inc, LLC),
+                  what is in brackets or quotes and "doing business as …"; one letter in ten may differ, as labels
+                  have misprints; an answer without a name ('the "Parties"', blanks) or that only joins the names or
+                  terms of others ("Fern and Moss") is no party
     dates         equal as ISO; an answer with a blank day, month or year is no date; "perpetual" is no date
     durations     equal in days, or in months where both are months or years; several answers: any of them
     renewal       as durations, "successive" left out; "perpetual" and dates are no duration
@@ -22,6 +24,7 @@ from __future__ import annotations
 import argparse
 import collections
 import datetime as dt
+import difflib
 import hashlib
 import json
 import re
@@ -40,7 +43,8 @@ _FORM = re.compile(
     r"|nv|n v|sa|s a|sas|sarl|srl|spa|s p a|pty|ltda|na|n a)\b"
 )
 _NO_PARTY = re.compile(r"^\W*\(|\b(?:parties|collectively|individually|each a)\b|\[|_{3}|^\W*the [\"“]", re.IGNORECASE)
-_ALIAS = re.compile(r"\([^()]{0,300}\)?")
+_ALIAS = re.compile(r"\([^()]{0,300}\)?|[\"“][^\"”]{0,60}[\"”]|\b[df]/?[bk]/?a/?\b.*|\bdoing business as\b.*")
+_TERM = re.compile(r"[\"“]([^\"”]{1,60})[\"”]")
 _PLACES = {
     "united states": "usa",
     "united states of america": "usa",
@@ -105,14 +109,25 @@ def normal(field: str, answer: str) -> Iterator[str]:
     if field == "title":
         yield from filter(None, [_letters(answer)])
     elif field == "parties":
-        names = (_name(each) for each in answer.split(";") if not _NO_PARTY.search(_ALIAS.sub("", each) or "("))
-        yield from (name for name in names if len(name) > 1)
+        yield from _parties(answer)
     elif field.endswith("_date"):
         yield from (date for each in answer.split(";") for date in _date(each))
     elif field in ("renewal_term", "renewal_notice", "term"):
         yield from (length for each in answer.split(";") for length in _length(each))
     elif field == "governing_law":
         yield from _places(answer)
+
+
+def _parties(answer: str) -> Iterator[str]:
+    names = [_name(each) for each in answer.split(";") if not _NO_PARTY.search(_ALIAS.sub("", each).strip() or "(")]
+    known = {_name(term) for term in _TERM.findall(answer)} | set(names)
+    for name in names:
+        parts = name.split(" and ")
+        joined = len(parts) > 1 and all(
+            any(part == each or each.startswith(part + " ") for each in known) for part in parts
+        )
+        if len(name) > 1 and not joined:
+            yield name
 
 
 def _letters(text: str) -> str:
@@ -162,7 +177,8 @@ def _places(text: str) -> Iterator[str]:
 
 def document(name: str, text: str) -> Document:
     """The text as pages of some 3,000 characters, cut at line ends."""
-    pages, rest = [], text
+    pages: list[Page] = []
+    rest = text
     while rest:
         cut = rest.rfind("\n", 0, PAGE_CHARACTERS) + 1 if len(rest) > PAGE_CHARACTERS else len(rest)
         cut = cut or PAGE_CHARACTERS
@@ -188,12 +204,20 @@ def judge(field: str, right: frozenset[str], found: frozenset[str]) -> tuple[int
     """How many answers are right, wrong and missing."""
     if field == "title":
         good = any(a.startswith(b) or a.endswith(b) or b.startswith(a) or b.endswith(a) for a in right for b in found)
-    elif field in ("parties", "governing_law"):
+    elif field == "parties":
+        both = sum(any(_alike(name, each) for each in right) for name in found)
+        both = min(both, len(right))
+        return both, len(found) - both, len(right) - both
+    elif field == "governing_law":
         both = len(right & found)
         return both, len(found) - both, len(right) - both
     else:
         good = bool(right & found)
     return int(good), int(bool(found) and not good), int(bool(right) and not good)
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or difflib.SequenceMatcher(None, one, other).ratio() >= 0.9
 
 
 def score(chosen: Iterable[Case], wrong: str | None) -> None:

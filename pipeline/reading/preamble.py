@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.reading.prose import Prose
+from pipeline.reading.signatures import signatures
 
 SEARCHED = 60_000  # characters in which the opening is looked for: covers and tables of contents come before it
 OPENING = 2_500  # characters of the opening itself
+COVER = 6_000  # characters in which names without terms may stand
+INTRODUCED = 3_000  # characters in which parties are looked for that no "between" announces
+MAX_OPENINGS = 60  # places that are tried; a text made of "between" costs no more
+MAX_PARTIES = 24
 
 _BETWEEN = re.compile(
-    r"\b(?:entered into by(?! and)|by,? (?:and )?(?:between|among)|between|among|by and amongst|zwischen|entre|tussen"
+    r"\b(?:entered into by(?! and)|by,? (?:and )?(?:between|among)|b e t w e e n"
+    r"|between|among|by and amongst|zwischen|entre|tussen"
     r"|\btra\b|\bfra\b)\b[ :,]{0,3}"
 )
 _FRAME = re.compile(
@@ -29,7 +36,8 @@ _LISTED = re.compile(
 )
 _CLOSE = re.compile(r"agreement|contract|vertrag|contrat|accord|overeenkomst|contrato|contratto|lease|license")
 _END = re.compile(
-    r"\b(?:whereas|recitals?|r e c i t a l s|witness ?eth|background|now,? therefore|in consideration|preambule"
+    r"\b(?:whereas|recitals?|r e c i t a l s|witness ?eth|w i t n e s s"
+    r"|background|now,? therefore|in consideration|preambule"
     r"|praambel|wird folgend|vorbemerkung"
     r"|il a ete|il est convenu|ci-apres (?:collectivement|ensemble)|overwegende|komen overeen|exponen|premesso"
     r"|si conviene"
@@ -41,16 +49,18 @@ _END = re.compile(
 _TERM = r"\s?([^()\"“”„«»]{1,60}?)[,.]?\s?"
 _ANCHOR = re.compile(
     rf"\b(?:nachfolgend|nachstehend|im folgenden)(?: auch| kurz)? [\"“„«]{_TERM}[\"“”»](?: genannt)?"
-    rf"|\b(?:here(?:in|after|inafter) )?(?:referred to as|called|genannt|denomme[en]?) (?:the )?[\"“„«]{_TERM}[\"“”»]"
+    rf"|\b(?:here(?:in|after|inafter) )?(?:referred to(?: in this \w{{1,20}})? as|called|genannt|denomme[en]?) "
+    rf"(?:the )?[\"“„«]{_TERM}[\"“”»](?: (?:or|and) [\"“„«][^\"“”„«»]{{1,60}}[\"“”»])?"
     rf"|\([^()\"“”„«»]{{0,90}}[\"“„«‘']{{1,2}}{_TERM}[\"“”»'’]{{1,2}}[^()]{{0,120}}\)"
     r"|\((?:the |as |hereinafter |nachfolgend |im folgenden "
     r"|ci-après )?([A-Z][a-z][\w&-]{2,20}(?: [A-Z][a-z]+)?)\)(?! ?(?:Co|Ltd|Limited|Inc|GmbH|LLC)\b)"
 )
 _LETTERED = re.compile(r"\bparty (?:[ab12]|one|two|first|second) ?: ?", re.IGNORECASE)
 _LEAD = re.compile(
-    r"^(?:[\s,;:.&*•-]+|(?:and|und|et|en|y|e|ed|between|among|by|the following(?: two)? parties)\b[ :,]*|\(?(?:[a-z]"
-    r"|\d|i{1,3}|iv)[).] ?"
-    r"|on (?:the )?(?:one|other) (?:hand|part)[, ]*|party [a-d1-4]\b ?:? ?|(?:der|die|dem|das|la societe|de heer"
+    r"^(?:[\s,;:.&*•)-]+|(?:and|und|et|en|y|e|ed|between|among|by|the following(?: two)? parties)\b[ :,]*"
+    r"|\(?(?:[a-z]|\d|i{1,3}|iv)\) ?|\d{1,2}\. "
+    r"|(?:on|of) (?:the )?(?:one|first|other|second) (?:hand|part)[, ]*|party [a-d1-4]\b ?:? ?"
+    r"|(?:der|die|dem|das|la societe|de heer"
     r"|la sociedad|la societa|the firma) )+",
     re.IGNORECASE,
 )
@@ -68,42 +78,49 @@ _DESCRIBED = re.compile(
     r"|existing|established|formed|registered|residing|through|by and through|of \d|of the city|at \d|represented"
     r"|vertreten|mit sitz|geschaftsansassig"
     r"|dont le|au capital|representee?|ayant|gevestigd|statutair|vertegenwoordigd|con (?:sede|domicilio)"
-    r"|doing business|d/b/a|f/k/a|formerly"
+    r"|doing business|d/b/a|dba|f/k/a|formerly|c/o|address|tel|for services of|director"
+    r"|and a subsidiary"
     r"|individually|as (?:of|the)|for itself|the (?:undersigned|sole)|is (?:made|entered)|dated|effective|successor"
     r"|together with|and (?:its|his|her|their)|"
     r"hereinafter|herein|hereafter|nachfolgend|im folgenden|ci-apres|hierna|en adelante|di seguito|collectively)\b"
     r"|\((?!haftungsbeschr|\w{2,12}\) ?(?:co|ltd|limited|inc|gmbh|llc)\b)|[;:\[_]|\bwhereas\b|  "
 )
 _DESCRIPTION = re.compile(
-    r"[ ,]{0,3}(?:an?|with|having|whose|located|the|organi[sz]ed|incorporated|duly|represented|mit|dont|con|met"
+    r"[ ,]{0,3}(?:and )?(?:an?|with|having|whose|located|the|organi[sz]ed|incorporated|duly|represented|mit"
+    r"|dont|con|met"
     r"|con sede) ",
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"[;,.\d)] (?:and|und|et|en|y|e):? (?=[(\w])", re.IGNORECASE)
 _AND = re.compile(r" (?:and|und|et|en|y|e) (?=[A-Z\d])")
-_ROLE_STOP = frozenset(
-    [
-        "party",
-        "parties",
-        "agreement",
-        "effective",
-        "date",
-        "term",
-        "this",
-        "contract",
-        "the",
-        "execution",
-        "commencement",
-        "day",
-        "year",
-    ]
+_SENTENCE = re.compile(
+    r"\s?[.:;]?\s(?:\d{1,2}\.|\(a\)|[A-Z]\w+ (?:shall|will|is|are|has|have|may|agrees?)\b)|\s?[.:]\s(?!and\b|AND\b)"
 )
+_BEFORE_FORM = re.compile(r"(?:(?:[A-ZÀ-Þ0-9][\w'’.&/-]{0,30}|&|and|of|de|the),? ?){1,8}$")
+# What a contract calls its parties and itself; a name of such words alone is a term that is defined elsewhere.
+_ROLES = re.compile(
+    r"(?:(?:part(?:y|ies)|agreements?|effective|date|term|this|contract|the|execution|commencement|day|year|client"
+    r"|customer|supplier|reseller|distributor|franchis(?:or|ee)|licens(?:or|ee)|less(?:or|ee)|contractor|consultant"
+    r"|seller|buyer|purchaser|vendor|provider|lender|borrower|owner|agent|services?|landlord|tenant|employe[er]"
+    r"|address|disclaimer|recipient|discloser|disclosing|receiving|master|developer|company|corporation|exhibit"
+    r"|europe|america|north|england|wales)(?: |$))+",
+    re.IGNORECASE,
+)
+_PARTICLES = re.compile(r"(?:of|and|the|d[aeiou]s?|del(?:la)?|l[ae]s?|et|und|der|die|das|für|for|in|on|van|von|y|e|a)$")
 _NO_NAME = re.compile(
-    r"^(?:you|an?|our|we|this|each|once|such|all|any|if|in|it|its|the part(?:y|ies)|no|for|as|assigns|both|that"
+    r"^(?:an?|our|we|this|each|once|such|all|any|if|in|it|its|the part(?:y|ies)|no|for|as|assigns|both|that"
     r"|trade register)\b",
     re.IGNORECASE,
 )
+_ADDRESSED = re.compile(r"^[Yy]ou(?![A-Za-z])|^YOU$")
 _LOOSE_END = re.compile(r"(?: (?:of|is|and|the|in|at|by|a|an|for|to))+$")
+_SENTENCE_WORD = re.compile(
+    r"\b(?:shall|will|may|agrees?|pays?|under|your|such|which|hereby|herein|this|these|any|contemplated|respect|reject"
+    r"|reference|provides|with|therein|is|are|was|to|by reference)\b",
+    re.IGNORECASE,
+)
+_PARTNERS = re.compile(r"[A-ZÀ-Þ][\w'’-]{1,25}(?:, [A-ZÀ-Þ][\w'’-]{1,25}){1,3},? (?:&|and) [A-ZÀ-Þ][\w'’-]{1,25}")
+_NO_TERM = frozenset(("party", "parties", "agreement", "effective", "date", "term", "this", "contract", "the", "day"))
 _BLANK = re.compile(r"[\[\]_{}<>]|\.{3}|\b(?:name|insert|company name|date)\b$", re.IGNORECASE)
 
 
@@ -118,38 +135,83 @@ class Party:
     confidence: float
 
 
-def find_opening(prose: Prose) -> tuple[int, int] | None:
-    """The span of the opening: from "between" to where the parties are all named; None if there is no such phrase.
-
-    The first place with a defined term in brackets behind it wins over a cover page, which has names only.
-    """
-    first = None
-    for match in _BETWEEN.finditer(prose.folded, 0, SEARCHED):
+def find_openings(prose: Prose) -> Iterator[tuple[int, int]]:
+    """The spans that may be the opening, in order: each from "between" to where the parties are all named."""
+    for match in itertools.islice(_BETWEEN.finditer(prose.folded, 0, SEARCHED), MAX_OPENINGS):
         listed = _LISTED.match(prose.folded, match.end())
         nobody = not listed and _NOBODY.match(prose.folded, match.end())
         if nobody or not _framed(prose.folded, match.start()):
             continue
         begin = listed.end() if listed else match.end()
         stop = _END.search(prose.folded, begin + 20, begin + OPENING)
-        span = begin, min(stop.start() if stop else begin + OPENING // 2, len(prose.text))
-        if any(True for _ in _anchors(prose.text[span[0] : span[1] + 60])):
-            return span
-        first = first or span
-    return first
+        yield begin, min(stop.start() if stop else begin + OPENING // 2, len(prose.text))
 
 
 def find_parties(prose: Prose) -> list[Party]:
-    """The parties named in the opening, in order, each once. "Party A:" and "Party B:" win over running text."""
-    pieces = list(_lettered(prose))
-    if len(pieces) < 2:
-        span = find_opening(prose)
-        pieces = list(_pieces(prose.text, *span)) if span else []
+    """The parties named in the opening, in order, each once. "Party A:" and "Party B:" win over running text.
+
+    The first place that names two and calls them by terms in brackets wins over a cover page, which has names only.
+    """
+    lettered = _named(prose.text, _lettered(prose))
+    if len(lettered) >= 2:
+        return lettered
+    best: list[Party] = []
+    for span in find_openings(prose):
+        parties = _named(prose.text, _pieces(prose.text, *span))
+        if len(parties) >= 2 and any(party.term for party in parties):
+            return parties
+        if len(parties) > len(best) and (span[0] < COVER or any(party.term for party in parties)):
+            best = parties
+    if len(best) >= 2:
+        return best
+    introduced = _named(prose.text, _introduced(prose.text))
+    if len(introduced) >= 2:
+        return introduced
+    signed = _named(prose.text, ((start, end, "", 0.55) for start, end in signatures(prose)))
+    return signed if len(signed) > len(best) else best
+
+
+def _named(text: str, pieces: Iterable[tuple[int, int, str, float]]) -> list[Party]:
     found: dict[str, Party] = {}
     for start, end, term, confidence in pieces:
-        party = _party(prose.text, start, end, term, confidence)
-        if party is not None:
-            found.setdefault(party.name.casefold(), party)
-    return list(found.values())[:12]
+        for begin, until in _halves(text, start, end):
+            party = _party(text, begin, until, term if until == end else "", confidence)
+            if party is not None:
+                found.setdefault(party.name.casefold(), party)
+    return list(found.values())[:MAX_PARTIES]
+
+
+def _halves(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A description that joins two companies is cut at "and", if each side begins with a name and its legal form."""
+    for joint in _AND.finditer(text, start, min(end, start + 600)):
+        left, right = text[start : joint.start()][:300], text[joint.end() : joint.end() + 100]
+        if _begins_formed(_stripped(left)) and _begins_formed(right):
+            yield start, joint.start()
+            start = joint.end()
+    yield start, end
+
+
+def _begins_formed(piece: str) -> bool:
+    form = _FORM.search(piece[: _name_end(piece)])
+    return form is not None and form.start() > 2
+
+
+def _stripped(piece: str) -> str:
+    lead = _LEAD.match(piece)
+    return piece[lead.end() :] if lead else piece
+
+
+def _introduced(text: str) -> Iterator[tuple[int, int, str, float]]:
+    """Companies that the first lines name, each with its term in brackets soon behind, where no "between" stands."""
+    place = 0
+    for opening, closing, term in _anchors(text[:INTRODUCED]):
+        forms = list(_FORM.finditer(text, max(place, opening - 300), opening))
+        if forms:
+            before = text[max(place, forms[0].start() - 100) : forms[0].start()]
+            name = _BEFORE_FORM.search(re.sub(r".*\b(?:agreement|contract|\d{4})\b", "", before, flags=re.IGNORECASE))
+            if name:
+                yield forms[0].start() - len(name[0]), opening, term, 0.7
+        place = closing
 
 
 def _framed(folded: str, place: int) -> bool:
@@ -170,17 +232,20 @@ def _anchors(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _ANCHOR.finditer(text):
         term = next((group for group in match.groups() if group), "").strip()
         words = set(re.findall(r"[a-z]+", term.lower()))
-        if not words or words - _ROLE_STOP:
+        if not words or words - _NO_TERM:
             yield match.start(), match.end(), term
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, str, float]]:
     """The descriptions of parties: each ends in its defined term, or, without terms, at "and" or ";"."""
     anchors = list(_anchors(text[start : end + 60]))
-    place = start
+    place, named = start, 0
     for opening, closing, term in anchors:
+        if named >= 2 and _SENTENCE.match(text, place):
+            return  # all are named: what is defined behind is no party
         if start + opening - place > 3:
             yield place, start + opening, term, 0.8
+            named += 1
         place = start + closing
     if len(anchors) < 2:
         for piece in re.finditer(r"(?:(?! and | und | et | en | y |;).)+", text[place:end], re.IGNORECASE):
@@ -192,12 +257,15 @@ def _party(text: str, start: int, end: int, term: str, confidence: float) -> Par
     lead = _LEAD.match(text[start:end])
     start += lead.end() if lead else 0
     piece = text[start:end][:200]
+    called = piece.startswith("the ")  # a term defined elsewhere, "the Company", unless a name follows
+    piece = piece.removeprefix("the ")
+    start += 4 if called else 0
     name = _LOOSE_END.sub("", piece[: _name_end(piece)].strip(" ,;:.-")).strip(" ,")
     if piece[len(name) : len(name) + 1] == "." and _FORM.search(name[-12:]):
         name += "."
     formed = _FORM.search(name) is not None
     capitalised = all(word[:1].isupper() for word in name.split())
-    if not _is_name(name, formed=formed) or not (formed or term or capitalised):
+    if not _is_name(name, formed=formed) or not (formed or term or capitalised) or (called and " " not in name):
         return None
     return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2))
 
@@ -219,8 +287,11 @@ def _is_name(name: str, *, formed: bool) -> bool:
         and (name[0].isupper() or name[0].isdigit() or formed)
         and not _BLANK.search(name)
         and not _NO_NAME.search(name)
+        and not _ADDRESSED.search(name)
         and len(_FORM.sub("", name).strip(" .,")) >= 2
-        and not set(name.lower().split()) <= _ROLE_STOP
+        and _ROLES.fullmatch(name) is None
+        and not _SENTENCE_WORD.search(_FORM.sub("", name))
+        and (formed or all(not word.islower() or _PARTICLES.match(word) for word in name.split()[1:]))
     )
 
 
@@ -230,7 +301,8 @@ def _name_end(piece: str) -> int:
     described = _DESCRIBED.search(folded)
     limit = described.start() if described else len(piece)
     forms = [match for match in _FORM.finditer(piece[:limit]) if match.start() > 2]
-    comma = piece.find(",", 0, limit)
+    firm = _PARTNERS.match(piece[:limit])  # "Fern, Moss & Reed, Inc."
+    comma = piece.find(",", firm.end() if firm else 0, limit)
     if forms and (comma < 0 or forms[0].start() <= comma + 1):
         last = forms[0]
         for form in forms[1:]:
