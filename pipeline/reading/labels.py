@@ -44,7 +44,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         rf"(?:tax |vat |sales |commercial )?(?:invoice|bill|receipt|credit note)[ -]?{_NO}",
         r"invoice id|inv(?:oice)?[. ]{1,2}(?:no|nr|#)|invoice ref(?:erence)?|document (?:number|no)|statement number",
         r"(?:rechnungs?|beleg|gutschrifts?)[ -]{0,3}(?:nummer|nr|no|id)\b|re[ .-]{1,2}nr",
-        r"\w{0,16}rechnung(?: \w{2,12})?(?: \(\d{3}\))?[ -]{1,3}(?:nr|no|nummer|#)",
+        r"(?:\w{0,16}rechnung(?: \w{2,12})?|gutschrift)(?: \([^()]{1,40}\)){0,2}[ -]{1,3}(?:nr|no|nummer|#)",
         r"(?:numero|n[°ºo]|no)\.? (?:de )?(?:la |d')?(?:facture|factura|fattura|avoir|documento)",
         r"(?:facture|factura|fattura|avoir|ricevuta|documento) (?:n|nr|no|num|numero|n[°ºo])\b|facture n[°º]",
         r"factura n[°º]|fattura n[°º]",
@@ -137,6 +137,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.PAYABLE: (
         r"(?:total )?(?:amount|balance|sum)(?: now)? (?:due|payable|owed|owing)|total due|balance(?: due)?",
         r"total (?:to pay|payable|outstanding|amount (?:due|payable))|(?:amount )?to pay",
+        r"due payable|residual(?: amount)?|amount residual|(?:total )?payable(?: amount)?|balance (?:to pay|payable|owing)",
         r"outstanding(?: amount| balance)?|net payable|please pay|due amount|total now due|new balance",
         r"(?:zu )?zahl(?:ender )?betrag|zu (?:be)?zahlen(?:der betrag)?|offener (?:rest)?betrag|restbetrag",
         r"noch zu zahlen|zahlungsbetrag|falliger betrag|uberweisungsbetrag",

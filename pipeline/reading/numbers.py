@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.reading import amounts, dates
 from pipeline.reading.labels import Kind, Label
-from pipeline.reading.names import POSTAL
+from pipeline.reading.naming import POSTAL
 from pipeline.reading.rows import Row, fold
 from pipeline.reading.tables import has_item_word
 

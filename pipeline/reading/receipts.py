@@ -26,7 +26,8 @@ MOST_TOTALS = 60  # rows with amounts, from the last one back
 _CUE = re.compile(
     r"\b(?:cash(?:ier)?|change|tender(?:ed)?|rounding|rounded|receipt|gst summary|pax|item\(s\)|qty\(s\)|thank you"
     r"|goods sold|visa|mastercard|till|terminal|pos no|salesperson|terima kasih|bar|ruckgeld|gegeben|kassenbon|bon"
-    r"|paid by|customer copy|credit card|total qty|amt paid|total items|especes?|rendu|ticket|efectivo|cambio|contante|resto|scontrino|kassabon|wisselgeld|contant)\b"
+    r"|paid by|customer copy|credit card|total qty|amt paid|total items|especes?|rendu|ticket|efectivo|cambio"
+    r"|contante|resto|scontrino|kassabon|wisselgeld|contant)\b"
 )
 _REGISTERED = re.compile(
     r" ?\(? ?(?:co\.? ?(?:reg|no)\S{0,3} ?(?:no)?\.? ?:? ?)?\d{4,12} ?-? ?[a-z]{1,2}? ?\)?(?: ?\([a-z0-9]{1,5}\))?$"

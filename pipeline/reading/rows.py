@@ -16,7 +16,7 @@ MAX_ROW = 1_000  # characters; no printed row is wider, and every rule below sta
 MAX_ROWS = 400  # a page
 FIRST_PAGES, LAST_PAGES = 10, 3
 
-_CELL = re.compile(r"\S+(?: \S+)*")
+_CELL = re.compile(r"\S+(?: \S+| {2,3}[●•∙▪·] {1,3}\S+)*")  # a bullet joins what it parts, however wide
 _ACCENTS = {"a": "àáâãäåą", "c": "çćč", "d": "ď", "e": "èéêëęě", "i": "ìíîïı", "l": "ł", "n": "ñńň", "o": "òóôõöøő"} | {
     "r": "ř",
     "s": "śš",

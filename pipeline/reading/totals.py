@@ -222,7 +222,9 @@ def _stands_alone(row: Row, amount: FoundAmount) -> bool:
     """Whether a whole number is all that its cell holds after the label, and not a part of a telephone number."""
     before = row.text[max(0, amount.start - 3) : amount.start]
     after = row.text[amount.end : amount.end + 3]
-    return not any(sign.isdigit() or sign == "+" for sign in before + after)
+    cell = next((each for each in row.cells if each.start <= amount.start < each.end), None)
+    behind = row.text[amount.end : cell.end] if cell else ""
+    return not any(sign.isdigit() or sign == "+" for sign in before + after) and not _LETTERS.search(behind)
 
 
 def _words_between(row: Row, start: int, end: int) -> bool:
