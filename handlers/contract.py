@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import clauses
+from pipeline.reading import clauses, renewals
 from pipeline.reading.clauses import Answer
 from pipeline.reading.dates import find_dates
 from pipeline.reading.headings import find_title
@@ -47,7 +47,10 @@ class ContractHandler:
         "effective_date",
         "expiration_date",
         "term",
+        "renewal_term",
         "notice_period",
+        "renewal_notice",
+        "termination_notice",
         "governing_law",
     )
 
@@ -84,6 +87,9 @@ def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
         ("effective_date", clauses.effective_date(running, dates)),
         ("expiration_date", clauses.expiration_date(running, dates)),
         ("term", clauses.term(running, periods)),
+        ("renewal_term", renewals.renewal_term(running, periods)),
+        ("renewal_notice", renewals.renewal_notice(running, periods)),
+        ("termination_notice", renewals.termination_notice(running, periods)),
         ("notice_period", clauses.notice_period(running, periods)),
         ("governing_law", clauses.governing_law(running)),
     )
