@@ -1,0 +1,92 @@
+"""How the reading of electronic invoices does on a folder of them with labels: `python -m bench.einvoices FOLDER`.
+
+A label file NAME.gold.json beside NAME holds {"fields": {...}}. PDFs are compared with their print, too.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+from pypdf import PdfReader
+
+from pipeline.einvoices import fields, reading
+from pipeline.einvoices.model import Invoice
+from pipeline.errors import DocumentError
+
+_CORE = (
+    *("invoice_number", "issue_date", "type_code", "currency", "due_date", "seller_name", "buyer_name"),
+    *("seller_vat_id", "iban", "total_net", "total_tax", "total_gross", "amount_due", "line_count"),
+)
+
+
+def main(folder: Path) -> None:
+    """Print what was read, what equals its label, and how long it took."""
+    scores: Counter[tuple[str, str]] = Counter()
+    spent: list[float] = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() not in (".xml", ".pdf"):
+            continue
+        started = time.perf_counter()
+        invoices = list(_invoices(path, scores))
+        spent.append(time.perf_counter() - started)
+        scores["files", "read" if invoices else "not read"] += 1
+        label = path.with_name(path.name + ".gold.json")
+        if invoices and label.exists():
+            _score(path.name, invoices, json.loads(label.read_text("utf-8"))["fields"], scores)
+        elif not invoices:
+            print(f"not read: {path.name}")
+    for (kind, what), count in sorted(scores.items()):
+        print(f"{kind:16} {what:10} {count:5}")
+    print(f"ms a file: mean {1000 * sum(spent) / len(spent):.1f}, most {1000 * max(spent):.1f}")
+
+
+def _invoices(path: Path, scores: Counter[tuple[str, str]]) -> Iterator[Invoice]:
+    content = path.read_bytes()
+    for xml in _attached(content) if path.suffix.lower() == ".pdf" else [content]:
+        try:
+            yield from reading.read(xml)
+        except DocumentError as error:
+            scores["refused", str(error.reason)] += 1
+
+
+def _attached(content: bytes) -> Iterator[bytes]:
+    for attachment in PdfReader(io.BytesIO(content)).attachment_list:
+        if b"<" in attachment.content[:200]:
+            yield attachment.content
+
+
+def _score(name: str, invoices: list[Invoice], gold: dict[str, object], scores: Counter[tuple[str, str]]) -> None:
+    for field in _CORE:
+        if field not in gold:
+            continue
+        found = [_value(each, field) for each in invoices]
+        right = any(_same(each, gold[field]) for each in found)
+        scores[field, "equal" if right else "other"] += 1
+        if not right:
+            print(f"{name}: {field} {found} labelled {gold[field]!r}")
+
+
+def _value(invoice: Invoice, name: str) -> str | None:
+    if name == "line_count":
+        return str(len(invoice.lines))
+    return next((field.value for field in fields.flat(invoice) if field.name == name), None)
+
+
+def _same(found: str | None, labelled: object) -> bool:
+    if found is None or labelled is None:
+        return found is None and labelled is None
+    if re.fullmatch(r"-?[\d.]+", found) and re.fullmatch(r"-?[\d.]+", str(labelled)) and found.count(".") < 2:
+        return Decimal(found) == Decimal(str(labelled))
+    return re.sub(r"\s", "", found) == re.sub(r"\s", "", str(labelled))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
