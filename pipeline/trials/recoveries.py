@@ -130,6 +130,8 @@ def _ends_a_child(fault: Fault) -> bool:
 
 
 def _hits(fault: Fault, lost: Lost) -> bool:
+    if fault.kind == "kill" and fault.pid == lost.pid:
+        return fault.at <= lost.ended_at  # it stays dead; its last claim may have been carried out after its death
     return _overlaps(fault, lost.pid, lost.started_at, lost.ended_at)
 
 

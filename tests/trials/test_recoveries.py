@@ -69,6 +69,8 @@ def test_a_death_that_something_else_got_into_is_not_timed() -> None:
 def test_a_recovery_is_explained_by_what_was_done_to_its_worker_while_it_held_the_task() -> None:
     assert account(EXPIRED, faults=(FROZEN,)).unexplained == ()
     assert account(EXPIRED, faults=(Fault("restart", "database", None, 104, 106),)).unexplained == ()
+    # Its claim was under way when it was killed, and the server carried it out.
+    assert account(EXPIRED, faults=(Fault("kill", "worker", PID, 99.9, 99.9),)).unexplained == ()
     for unrelated in (
         Fault("stop long", "worker", PID + 1, 101, 110),
         Fault("stop long", "worker", PID, 90, 99),
