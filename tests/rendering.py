@@ -18,9 +18,17 @@ from pipeline.cli import COMMANDS, main
 from pipeline.metrics import catalogue
 from pipeline.queue.states import TRANSITIONS, Status
 from pipeline.reasons import Owner, Reason, Retry
+from tests.model.lease_surroundings import explored
+from tests.model.lease_variants import COVERED, MUTANTS
+from tests.model.telling import told
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"(?P<start><!-- (?P<name>[a-z ]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)", re.DOTALL)
+TOLD = (
+    "a completion asks only that it is in work",
+    "the sweep selects, then updates by id",
+    "a write asks for no page that the holder knows to be stored",
+)
 _RETRY = {Retry.NEVER: "no", Retry.TRANSIENT: "after a wait", Retry.SUSPECT: "alone, in small steps"}
 _OWNER = {Owner.NOBODY: "", Owner.USER: "who sent it", Owner.OPERATOR: "operator", Owner.BUG: "doclease: report it"}
 
@@ -58,6 +66,29 @@ def metrics() -> str:
     every = (*catalogue.COUNTERS, *catalogue.OWN_GAUGES, *catalogue.SHARED_GAUGES)
     rows = [(f"`{each.name}`", f"`{each.label}`" if each.label else "", each.help) for each in every]
     return _table(("metric", "label", "what it counts or measures"), rows)
+
+
+def worlds() -> str:
+    """The worlds in which the lease protocol was explored, and how many states each has."""
+    rows = [(name + (" (by hand)" if each.by_hand else ""), f"{each.states:,}") for name, each in COVERED.items()]
+    return _table(("world", "states"), rows)
+
+
+def mutants() -> str:
+    """The guards whose lack the model notices, and what breaks."""
+    return _table(("left out or weaker", "breaks"), [(name, each.breaks) for name, each in MUTANTS.items()])
+
+
+def traces() -> str:
+    """The shortest ways to the faults of a few mutants."""
+    return "\n".join(_trace(name) for name in TOLD)
+
+
+def _trace(name: str) -> str:
+    mutant = MUTANTS[name]
+    found, _ = explored(mutant.design, mutant.setting, wanted=mutant.breaks)
+    steps = [f"{number}. {label}" for number, label in enumerate(told(found.traces[mutant.breaks]), start=1)]
+    return "\n".join([f"*{name}*:", "", *steps, "", f"{mutant.breaks}.", ""])
 
 
 def commands() -> str:
@@ -119,6 +150,9 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "metrics": metrics,
     "commands": commands,
     "recovery": recovery,
+    "worlds of the model": worlds,
+    "mutants of the model": mutants,
+    "traces of the model": traces,
 }
 
 

@@ -41,23 +41,27 @@ THREE_CRASHES = replace(FEW, max_crashes=3)
 
 ALONE = Setting(workers=1)
 PAIR = Setting()
-ENDS = Setting(ends=EVERY_END, sweepers=2, operator=1)
+ENDS = Setting(ends=EVERY_END)
 PAGES = Setting(pages=2, ends=STOPS, sweepers=2)
 POISON = Setting(tasks=2, poison=1, answers_are_lost=False, limits=THREE_CRASHES)
 UNSURE = Setting(poison=1, in_company=True, limits=THREE_CRASHES)
 UNSWEPT = Setting(sweepers=0, ends=CRASHES | STOPS, operator=1)
 TIMED = Setting(workers=1, pages=2, lease=2, deadline=5, extensions=1, ends=STOPS)
 NAMESAKES = Setting(one_name=True, answers_are_lost=False, ends=EVERY_END, operator=1)
+OPERATED = Setting(workers=1, ends=EVERY_END, operator=2, limits=THREE_CRASHES, answers_are_lost=False)
 OUTAGES = Setting(outages=2)
 FAILOVERS = Setting(pages=2, failovers=1)
 
 COVERED: Mapping[str, Covered] = {
-    "two workers, two sweepers and an operator; every end an attempt can come to": Covered(ENDS, 49_465),
+    "two workers and an operator; every end an attempt can come to": Covered(replace(ENDS, operator=1), 32_497),
+    "two workers and two sweepers; every end an attempt can come to": Covered(replace(ENDS, sweepers=2), 9_270),
     "two workers, a document of two pages, stopped in the middle": Covered(PAGES, 7_232),
     "two workers, two documents": Covered(Setting(tasks=2, answers_are_lost=False, ends=CRASHES), 21_609),
-    "two workers, two documents, answers lost, nobody dies": Covered(Setting(tasks=2, workers_die=False), 66_607),
+    "two workers, two documents, answers lost, nobody dies": Covered(
+        Setting(tasks=2, workers_die=False, sweepers=0), 22_226
+    ),
     "three workers": Covered(Setting(workers=3, ends=CRASHES | STOPS), 7_872),
-    "an operator who cancels and retries": Covered(Setting(workers=1, operator=3, ends=CRASHES), 1_846),
+    "an operator who cancels and retries": Covered(OPERATED, 2_362),
     "a document that kills beside one that does not": Covered(POISON, 26_351),
     "a document that kills, and doubtful evidence of who is to blame": Covered(UNSURE, 6_550),
     "no sweeper alive: workers sweep before they claim": Covered(UNSWEPT, 4_285),
@@ -73,7 +77,7 @@ COVERED: Mapping[str, Covered] = {
 
 def _weak(fence: Fence) -> Mapping[str, Mutant]:
     """Each write with a weaker fence."""
-    setting = NAMESAKES if fence is Fence.NAME else replace(ENDS, operator=0)
+    setting = NAMESAKES if fence is Fence.NAME else ENDS
     asks = f"asks only {fence.value}" if fence is not Fence.ID else "asks for nothing but the id"
     return {
         f"a completion {asks}": Mutant(Design(complete=fence), setting, lease.STALE),
