@@ -27,9 +27,14 @@ def _found(protocol: Protocol, users: Iterable[Iterable[str]] = PAIRS) -> tuple[
 
 
 def _leads_to(fault: str, protocol: Protocol) -> bool:
-    """Whether a fault is found in some order."""
-    firsts = (first_drop(open_for_writing=is_open, user=frozenset(user)) for is_open in (True, False) for user in PAIRS)
-    return any(fault in explored(protocol, first, wanted=fault).faults for first in firsts)
+    """Whether a fault is found in some order; prints the shortest."""
+    for is_open, user in itertools.product((True, False), PAIRS):
+        first = first_drop(open_for_writing=is_open, user=frozenset(user))
+        trace = explored(protocol, first, wanted=fault).traces.get(fault)
+        if trace is not None:
+            print("\n".join([*trace, fault]))
+            return True
+    return False
 
 
 @FAR
