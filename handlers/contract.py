@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import clauses, renewals
+from pipeline.reading import clauses, renewals, terms
 from pipeline.reading.clauses import Answer
-from pipeline.reading.dates import find_dates
+from pipeline.reading.dates import day_first, find_dates
 from pipeline.reading.headings import find_title
 from pipeline.reading.periods import find_periods
 from pipeline.reading.preamble import find_parties
@@ -80,23 +80,30 @@ class ContractHandler:
 
 
 def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
-    dates, periods = find_dates(running.folded), list(find_periods(running.folded))
-    answers: tuple[tuple[str, Answer | None], ...] = (
-        ("contract_number", clauses.contract_number(running)),
-        ("agreement_date", clauses.agreement_date(running, dates)),
-        ("effective_date", clauses.effective_date(running, dates)),
-        ("expiration_date", clauses.expiration_date(running, dates)),
-        ("term", clauses.term(running, periods)),
-        ("renewal_term", renewals.renewal_term(running, periods)),
-        ("renewal_notice", renewals.renewal_notice(running, periods)),
-        ("termination_notice", renewals.termination_notice(running, periods)),
-        ("notice_period", clauses.notice_period(running, periods)),
-        ("governing_law", clauses.governing_law(running)),
-    )
-    for name, answer in answers:
+    for name, answer in _answers(running).items():
         if answer:
             snippet = running.sentence(answer.start, answer.end)
             yield name, Field(answer.value, running.page(answer.start), snippet, answer.method, answer.confidence)
+
+
+def _answers(running: Prose) -> dict[str, Answer | None]:
+    order = day_first([running.text])
+    dates, periods = find_dates(running.folded, day_first=order), list(find_periods(running.folded))
+    agreed, effective = clauses.agreement_date(running, dates), clauses.effective_date(running, dates)
+    runs = terms.term(running, periods)
+    printed = clauses.expiration_date(running, dates)
+    return {
+        "contract_number": clauses.contract_number(running),
+        "agreement_date": agreed,
+        "effective_date": effective,
+        "expiration_date": printed or terms.expiration(running, runs, effective or agreed),
+        "term": runs,
+        "renewal_term": renewals.renewal_term(running, periods),
+        "notice_period": clauses.notice_period(running, periods),
+        "renewal_notice": renewals.renewal_notice(running, periods),
+        "termination_notice": renewals.termination_notice(running, periods),
+        "governing_law": clauses.governing_law(running),
+    }
 
 
 handler: Handler = ContractHandler()

@@ -79,12 +79,21 @@ _MADE = re.compile(
     r"|en date du|fait (?:a \w+,? )?le|gesloten op"
     r"|fecha:?|a fecha|data:|in data)\b"
 )
+# A date of another contract: "under that certain Loan Agreement (the "Loan"), dated as of …".
+_OF_ANOTHER = re.compile(
+    r"\b(?:to|under|in|of|certain|an?|into|that|with|reference|the|prior) (?:(?!this|which)[\w&,/-]{1,20} ){0,7}"
+    r"(?:agreements?|contract|letter|plan of merger|memorandum of understanding|note|lease|document)\b[\"”]?,? "
+    r"(?:\([^()]{0,60}\),? )?(?:no\.? ?\w{1,12},? )?(?:dated|made|entered into|effective|executed)(?: as)?"
+    r"(?: of| on)? ?(?:the )?$"
+)
 _STARTS = r"\b(?:takes? effect|begins?|commenc\w+|tritt|beginnt|prend effet|gaat in|entrara en vigor|decorre)\b"
 _EFFECTIVE_AFTER = re.compile(r'[^a-z0-9]{0,3}\(?[^()]{0,50}["“”\'‘]{1,2} ?(?:effective|commencement|start) date')
 _EFFECTIVE_BEFORE = re.compile(
-    r"\b(?:effective (?:as of|on|date:?|from|date (?:of this agreement )?(?:is|shall be|means)|this|the)?"
+    r"\b(?:effective (?:as of|on|date:?|from|date[\"”]? (?:of this agreement |for this contract )?"
+    r"(?:is|shall be|will be|shall mean|means)|this|the)?"
     r"|with effect (?:from|as of|on)|takes? effect (?:as of|on)"
-    r"|commenc(?:e|es|ing) (?:on|as of|effective)?|commencement date:?|entered into (?:and effective )?as of"
+    r"|commenc(?:e|es|ing) (?:on|as of|effective)?|commencement date:?|(?:comes?|enters?) into (?:force|effect) (?:as of|on)"
+    r"|entered into (?:and effective )?as of"
     r"|made (?:and entered into )?as of|dated as of"
     r"|in kraft (?:am|ab)|tritt (?:am|mit wirkung zum)|beginnt am|ab dem|prend effet (?:le|au|a compter du)"
     r"|entre en vigueur le|gaat in op|ingangsdatum:?|met ingang van"
@@ -159,6 +168,8 @@ def agreement_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
     for date in dates:
         before = prose.folded[max(0, date.start - 120) : date.start]
         made = list(_MADE.finditer(before))
+        if _OF_ANOTHER.search(prose.folded, max(0, date.start - 200), date.start):
+            continue
         if made and not re.search(rf"\. |{_STARTS}", before[made[-1].end() :]):
             return _dated(date, "label", 0.8)
     first = dates[0] if dates else None
@@ -175,6 +186,8 @@ def effective_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
     """The date called the effective date, else one behind "effective as of" or "entered into as of"."""
     weak = None
     for date in itertools.takewhile(lambda each: each.end <= HEAD * 5, dates):
+        if _OF_ANOTHER.search(prose.folded, max(0, date.start - 200), date.start):
+            continue
         if _EFFECTIVE_AFTER.match(prose.folded, date.end, date.end + 120):
             return _dated(date, "label", 0.9)
         before = prose.folded[max(0, date.start - 60) : date.start]

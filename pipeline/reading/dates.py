@@ -25,7 +25,7 @@ _NAMES = (
 )
 _MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
 _MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-_DAY = r"(?<![\d.,/])(\d{1,2}) ?(?:st|nd|rd|th|er|[.ºª°])?"
+_DAY = r"(?<![\d.,/])(\d{1,2}) ?(?:s ?t|n ?d|r ?d|t ?h|er|[.ºª°])?"  # a raised "th" comes as "t h" from some PDFs
 _YEAR = r"((?:19|20)\d\d)(?!\d)"
 
 # A pattern that starts with its digit and looks behind after it is searched for several times as fast.
@@ -34,7 +34,7 @@ _NUMERIC = re.compile(r"(\d(?<![\d.,/-].)\d?) ?([-/.]) ?(\d{1,2}) ?\2 ?(\d{4}|\d
 _DAY_MONTH = re.compile(
     rf"{_DAY} {{0,3}}(?:day of|days of|de|of|di|-)?[ -]{{0,3}}{_MONTH}[ ,-]{{0,4}}(?:de |del )?{_YEAR}"
 )
-_MONTH_DAY = re.compile(rf"\b{_MONTH} {{0,3}}(\d{{1,2}}) ?(?:st|nd|rd|th)?(?: ?,| ?\.|) {{0,3}}(?:of )?{_YEAR}")
+_MONTH_DAY = re.compile(rf"\b{_MONTH} {{0,3}}(\d{{1,2}}) ?(?:s ?t|n ?d|r ?d|t ?h)?(?: ?,| ?\.|) {{0,3}}(?:of )?{_YEAR}")
 _ANY_YEAR = re.compile(_YEAR)
 _BEFORE_YEAR = 60  # characters; a day and a month take fewer
 _US_ADDRESS = re.compile(r"\b[A-Z]{2}[, ]{1,2}\d{5}(?:-\d{4})?\b")
