@@ -7,7 +7,8 @@ import re
 from pipeline.reading.rows import Row
 
 _WORDS = re.compile(
-    r"\b(?:qty|quantity|unit|price|rate|description|item|menge|anzahl|preis|einzelpreis|beschreibung|bezeichnung"
+    r"\b(?:qty|quantity|unit|price|rate|description|item|menge|anzahl|preis|einzelpreis|\w{0,12}beschreibung"
+    r"|\w{0,12}bezeichnung"
     r"|artikel"
     r"|pos|qte|quantite|prix|designation|aantal|prijs|omschrijving|cantidad|precio|descripcion|quantita|prezzo"
     r"|descrizione)\b"
