@@ -13,10 +13,9 @@ from pipeline.reading.prose import Prose
 
 NEEDED = 4  # points; below, a duration is of something else
 _REACH = 220  # characters before a duration that may speak of it
-SECRET = -3.0  # points for words of secrecy and what outlives a contract; none in a contract on secrecy
 
 
-def _rule(points: float, pattern: str) -> tuple[float, re.Pattern[str]]:
+def _rule(points: int, pattern: str) -> tuple[int, re.Pattern[str]]:
     return points, re.compile(pattern)
 
 
@@ -48,12 +47,11 @@ _BEFORE = (
         r"\b(?:notice|cure|breach\w*|default|written|invoice|payment|paid|days of|within|notif\w+|frist"
         r"|kundig\w*)\b[^.]{0,60}$",
     ),
-    _rule(
-        SECRET,
-        r"\b(?:surviv\w+|after (?:the )?(?:termination|expiration)|confidential\w*|warrant\w+|royalt\w+|insur\w+"
-        r"|retain\w*|records|non-?compet\w*|solicit\w*|employ\w*|experience|lock-?up)\b",
-    ),
     _rule(-3, r"\b(?:less than|prior|past|preceding|last|every|each|per|any)(?: \w+)? ?$"),
+)
+_OUTLIVES = re.compile(  # no sign against a duration in a contract on secrecy
+    r"\b(?:surviv\w+|after (?:the )?(?:termination|expiration)|confidential\w*|warrant\w+|royalt\w+|insur\w+"
+    r"|retain\w*|records|non-?compet\w*|solicit\w*|employ\w*|experience|lock-?up)\b"
 )
 _AFTER = (
     _rule(
@@ -82,7 +80,7 @@ _SENTENCE = re.compile(r"[.;] (?=[a-z(\d])")
 def term(prose: Prose, periods: Sequence[Period]) -> Answer | None:
     """How long the contract runs, as a number and a unit: "3 years". None if no duration clearly says so."""
     secret = _SECRET.search(prose.folded, 0, _TITLE) is not None
-    best, most = None, 0.0
+    best, most = None, 0
     for period in periods:
         points = _points(prose.folded, period, secret=secret)
         if points > most:
@@ -111,16 +109,13 @@ def expiration(prose: Prose, term: Answer | None, start: Answer | None) -> Answe
     return Answer(ends.isoformat(), term.start, term.end, "derived", round(min(0.5, term.confidence - 0.2), 2))
 
 
-def _points(folded: str, period: Period, *, secret: bool) -> float:
+def _points(folded: str, period: Period, *, secret: bool) -> int:
     before = folded[max(0, period.start - _REACH) : period.start]
     stops = list(_SENTENCE.finditer(before))
     before = before[stops[-1].end() :] if stops else before
     after = folded[period.end : period.end + 80]
-    points = sum(
-        weight
-        for weight, pattern in _BEFORE
-        if not (secret and weight is SECRET) and pattern.search(before) is not None
-    )
+    points = sum(weight for weight, pattern in _BEFORE if pattern.search(before))
+    points -= 3 if not secret and _OUTLIVES.search(before) else 0
     points += sum(weight for weight, pattern in _AFTER if pattern.match(after))
     points -= 2 if period.value.endswith(("day", "days")) else 0
     return points + (1 if secret and "year" in period.value else 0)
