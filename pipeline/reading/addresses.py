@@ -68,6 +68,13 @@ def _sender_line(cell: Cell) -> bool:
     return marked or _comma_line(cell)
 
 
+def sender(cell: Cell) -> str | None:
+    """The name that opens the line of a sender above the window, or None if the cell is no such line."""
+    if not _sender_line(cell):
+        return None
+    return as_name((_COMMA_BREAK if _comma_line(cell) else SENDER_BREAK).split(cell.text, maxsplit=1)[0])
+
+
 def _comma_line(cell: Cell) -> bool:
     """Whether a cell is a whole address on one line, with commas: a name, a house number, and a postcode last."""
     parts = [part.strip() for part in _COMMA_BREAK.split(cell.text[:160]) if part.strip()]

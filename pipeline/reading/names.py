@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pipeline.reading.addresses import FoundName, domains, find_addressee, is_of
+from pipeline.reading.addresses import FoundName, domains, find_addressee, is_of, sender
 from pipeline.reading.labels import Kind
 from pipeline.reading.naming import FROM_TO, HAS_FORM, ROUTE_WORDS, as_name, company_in
 from pipeline.reading.rows import Cell, Row, fold
@@ -150,12 +150,13 @@ def _letterhead(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | Non
     best: dict[str, FoundName] = {}
     hosts = domains(rows)
     counts = Counter(fold(name) for row in rows for name in set(_candidates(row)))
+    senders = {fold(name) for row in rows[:25] for cell in row.cells if (name := sender(cell))}
     for place, row in enumerate(rows):
         for name in _candidates(row):
             key = fold(name)
             if not _differs(name, buyer):
                 continue
-            score = _score(name, place, hosts) + (1.0 if counts[key] > 1 else 0.0)
+            score = _score(name, place, hosts) + (1.0 if counts[key] > 1 else 0.0) + (1.5 if key in senders else 0.0)
             if score > scores.get(key, 0.0):
                 scores[key], best[key] = score, FoundName(name, row, "pattern", min(0.9, 0.3 + score / 12))
     if not scores:
@@ -166,7 +167,7 @@ def _letterhead(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | Non
 
 def _candidates(row: Row) -> Iterator[str]:
     for cell in row.cells:
-        company, name = company_in(cell.text), as_name(cell.text)
+        company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
         whole = name is not None and (company is None or name.endswith(company))
         if company and not whole:
             yield company

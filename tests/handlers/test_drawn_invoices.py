@@ -1,0 +1,59 @@
+"""Invoices of six layouts in six languages, drawn as PDF: every field right, every item and every row of taxes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from handlers.invoice import handler
+from pipeline.reading import amounts, items, taxes
+from pipeline.reading.rows import Row, rows
+from tests.handlers.drawn_invoices import LAYOUTS, Drawn, drawn
+
+LANGUAGES = ("en", "de", "fr", "nl", "es", "it")
+each_invoice = pytest.mark.parametrize(
+    "invoice",
+    [pytest.param((layout, language), id=f"{layout}-{language}") for layout in LAYOUTS for language in LANGUAGES],
+)
+SEEDS = range(3)
+
+
+def _rows(invoice: Drawn) -> tuple[tuple[Row, ...], bool]:
+    printed = rows(invoice.document)
+    return printed, amounts.decimal_comma([row.text for row in printed])
+
+
+@each_invoice
+def test_every_field_of_a_drawn_invoice_is_right(invoice: tuple[str, str]) -> None:
+    for seed in SEEDS:
+        made = drawn(*invoice, seed)
+        read = {name: several[0].value for name, several in handler.extract(made.document).fields.items()}
+        wrong = {name: (value, read.get(name)) for name, value in made.fields.items() if read.get(name) != value}
+        assert wrong == {}, made.document.pages[0].layout
+
+
+@each_invoice
+def test_every_item_is_read_and_they_add_up(invoice: tuple[str, str]) -> None:
+    for seed in SEEDS:
+        made = drawn(*invoice, seed)
+        printed, comma = _rows(made)
+        found = items.find_items(printed, comma=comma)
+        read = [(each.description, each.amount) for each in found.items]
+        assert read == [(name, amount) for name, _, _, amount in made.items], made.document.pages[0].layout
+        for item, (_, quantity, price, _) in zip(found.items, made.items, strict=True):
+            assert item.quantity is not None
+            assert item.unit_price is not None
+            assert {item.quantity, item.unit_price} == {quantity, price}
+        assert found.adds_up(Decimal(made.fields["total_net"]))
+
+
+@each_invoice
+def test_every_row_of_taxes_is_read_and_makes_the_totals(invoice: tuple[str, str]) -> None:
+    for seed in SEEDS:
+        made = drawn(*invoice, seed)
+        printed, comma = _rows(made)
+        listed = [each.row for each in items.find_items(printed, comma=comma).items]
+        found = taxes.find_taxes(printed, comma=comma, listed=listed)
+        assert {(each.rate, each.base, each.tax) for each in found} == set(made.taxes), made.document.pages[0].layout
+        assert taxes.add_up(found, Decimal(made.fields["total_net"]), Decimal(made.fields["total_tax"]))
