@@ -103,7 +103,8 @@ class Account:
 class PaymentMeans:
     """BG-16: `code` BT-81, `text` BT-82, `remittance` BT-83, `accounts` BG-17, `card` BT-87, `card_holder` BT-88.
 
-    Direct debit, BG-19: `mandate` BT-89, `creditor` BT-90, `debited` BT-91.
+    Direct debit, BG-19: `mandate` BT-89, `creditor` BT-90, `debited` BT-91. `stated` is False when there is no such
+    group and the reference stands outside, as CII allows.
     """
 
     code: str | None = None
@@ -115,6 +116,7 @@ class PaymentMeans:
     mandate: str | None = None
     creditor: str | None = None
     debited: str | None = None
+    stated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,13 +110,11 @@ def _adds_up(category: _Category) -> Look:
 
     def look(invoice: Invoice) -> Found:
         for row in invoice.taxes:
-            if row.category != category.code or row.base is None:
+            if row.category != category.code or (category.rated and row.rate is None):
                 continue
             sums = _taxable(invoice, category, row.rate)
-            yield (
-                _near(row.base, sums, invoice.syntax, rated=category.rated),
-                (f"{category.code} {row.rate}: {row.base} stated, sum {sums}"),
-            )
+            fits = row.base is not None and _near(row.base, sums, invoice.syntax, rated=category.rated)
+            yield fits, f"{category.code} {row.rate}: {row.base} stated, sum {sums}"
 
     return look
 

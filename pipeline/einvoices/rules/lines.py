@@ -85,7 +85,7 @@ rules: tuple[Rule, ...] = (
     Rule("BR-24", LINES, _line("BT-131 net amount", lambda each: each.net is not None)),
     Rule("BR-25", LINES, _line("BT-153 name of the item", lambda each: each.item.name is not None)),
     Rule("BR-26", LINES, _line("BT-146 price", lambda each: each.price is not None)),
-    Rule("BR-27", LINES, _line("BT-146 price not below 0", lambda each: each.price is None or each.price >= 0)),
+    Rule("BR-27", LINES, _line("BT-146 price not below 0", lambda each: each.price is not None and each.price >= 0)),
     Rule("BR-28", LINES, _line("BT-148 not below 0", lambda each: each.gross_price is None or each.gross_price >= 0)),
     Rule("BR-29", HEADER, _ordered(of_lines=False)),
     Rule("BR-30", LINES, _ordered(of_lines=True)),

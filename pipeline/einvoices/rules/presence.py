@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipeline.einvoices.checks import HEADER, LINES, TOTALS, Found, Rule
-from pipeline.einvoices.model import Invoice, Party
+from pipeline.einvoices.model import Address, Invoice, Party
 
 _TRANSFERS = ("30", "58")
 
@@ -21,14 +21,18 @@ def _given(term: str, value: Callable[[Invoice], object]) -> Callable[[Invoice],
 
 def br_09(invoice: Invoice) -> Found:
     """The seller's address names a country."""
-    if invoice.seller.address:
-        yield invoice.seller.address.country is not None, f"country of the seller: {invoice.seller.address.country}"
+    yield from _country(invoice, invoice.seller.address, "seller")
 
 
 def br_11(invoice: Invoice) -> Found:
     """The buyer's address names a country."""
-    if invoice.buyer.address:
-        yield invoice.buyer.address.country is not None, f"country of the buyer: {invoice.buyer.address.country}"
+    yield from _country(invoice, invoice.buyer.address, "buyer")
+
+
+def _country(invoice: Invoice, address: Address | None, whose: str) -> Found:
+    """UBL asks for it only where there is an address."""
+    if address or invoice.syntax == "cii":
+        yield bool(address and address.country), f"country of the {whose}: {address.country if address else None}"
 
 
 def br_16(invoice: Invoice) -> Found:
@@ -56,7 +60,8 @@ def _representative(test: Callable[[Party], object]) -> Callable[[Invoice], Foun
 def br_49(invoice: Invoice) -> Found:
     """A means of payment has a code."""
     for means in invoice.payments:
-        yield means.code is not None, f"means of payment: {means.code}"
+        if means.stated:
+            yield means.code is not None, f"means of payment: {means.code}"
 
 
 def br_50(invoice: Invoice) -> Found:

@@ -208,7 +208,7 @@ def _payments(settlement: Group) -> tuple[PaymentMeans, ...]:
     mandate = settlement.text("BT-89", "SpecifiedTradePaymentTerms/DirectDebitMandateID")
     found = settlement.all("SpecifiedTradeSettlementPaymentMeans", noted=True)
     if not found and (remittance or mandate):
-        return (PaymentMeans(remittance=remittance, mandate=mandate, creditor=creditor),)
+        return (PaymentMeans(remittance=remittance, mandate=mandate, creditor=creditor, stated=False),)
     return tuple(
         PaymentMeans(
             each.text("BT-81", "TypeCode"),
