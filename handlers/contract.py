@@ -10,7 +10,7 @@ from pipeline.handling import Extraction, Field, Handler
 from pipeline.reading import clauses, renewals, terms
 from pipeline.reading.clauses import Answer
 from pipeline.reading.dates import day_first, find_dates
-from pipeline.reading.headings import find_title
+from pipeline.reading.headings import find_run_on_title, find_title
 from pipeline.reading.periods import find_periods
 from pipeline.reading.preamble import find_parties
 from pipeline.reading.prose import Prose, prose
@@ -66,6 +66,7 @@ class ContractHandler:
         running = prose(document)
         found: dict[str, tuple[Field, ...]] = {}
         title = find_title(document, wanted=lambda line: _NAMES.search(fold(line)) is not None)
+        title = title or find_run_on_title(document)
         if title:
             found["title"] = (Field(title.value, title.page, title.value, "pattern", title.confidence),)
         parties = tuple(
@@ -82,7 +83,7 @@ class ContractHandler:
 def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
     for name, answer in _answers(running).items():
         if answer:
-            snippet = running.sentence(answer.start, answer.end)
+            snippet = (answer.derivation + running.sentence(answer.start, answer.end))[:300]
             yield name, Field(answer.value, running.page(answer.start), snippet, answer.method, answer.confidence)
 
 
@@ -90,13 +91,14 @@ def _answers(running: Prose) -> dict[str, Answer | None]:
     order = day_first([running.text])
     dates, periods = find_dates(running.folded, day_first=order), list(find_periods(running.folded))
     agreed, effective = clauses.agreement_date(running, dates), clauses.effective_date(running, dates)
+    sure = effective if effective and effective.confidence >= 0.5 else None
     runs = terms.term(running, periods)
     printed = clauses.expiration_date(running, dates)
     return {
         "contract_number": clauses.contract_number(running),
         "agreement_date": agreed,
         "effective_date": effective,
-        "expiration_date": printed or terms.expiration(running, runs, effective or agreed),
+        "expiration_date": printed or terms.expiration(running, runs, sure or agreed),
         "term": runs,
         "renewal_term": renewals.renewal_term(running, periods),
         "notice_period": clauses.notice_period(running, periods),

@@ -11,13 +11,21 @@ from pipeline.reading.rows import MAX_ROW, squeeze
 
 _NOT_TITLE = re.compile(
     r"^(?:exhibit|annex|ex)\b[ -]?[\d.]|^page\b|^seite\b|^\W*\d+\W*$|@|https?:|www\.|execution (?:version|copy)"
-    r"|confidential"
+    r"|confidential\b(?! (?:disclosure|information) agreement)"
     r"|quicklinks|redacted|^source:|^\[|^draft\b|tel[.:]",
     re.IGNORECASE,
 )
 _PAGE_OF = re.compile(r"\W*\b(?:page|seite|pagina) \d+ (?:of|von|de|van|di|sur) \d+$", re.IGNORECASE)
 _END = re.compile(r"[.,;:]$")
 _SUBJECT = re.compile(r"(?:subject|betreff|betrifft|objet|onderwerp|asunto|oggetto) ?: *(\S.*)$", re.IGNORECASE)
+# "EXHIBIT 10.2 SUPPLY AGREEMENT This Agreement …": words in capitals up to the kind of contract, then the opening.
+_RUN_ON = re.compile(
+    r"(?<![A-Z] )(?<![A-Z])(?:(?:EXHIBIT|EXECUTION|COPY|VERSION|CONFORMED|FORM|OF)\b[ \d.]{1,8}){0,4}"
+    r"((?:(?!EXHIBIT|COPY|DISCLOSED|SEC\b|COMMISSION)[A-Z][A-Z&'’/-]{0,24},? ){0,8}?"
+    r"(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|MEMORANDUM OF UNDERSTANDING|VERTRAG))"
+    r"(?= (?:[Tt]h?is|THIS|[Bb]etween|BETWEEN|[Bb]y|BY|[Dd]ated|DATED|[Mm]ade|MADE|[Aa]mong|AMONG|\())"
+)
+RUN_ON = 4_000  # characters of a page in which such a title stands
 TITLE_LINES = 60
 LONGEST_SUBJECT = 200
 
@@ -45,6 +53,15 @@ def find_title(document: Document, *, wanted: Callable[[str], bool] | None = Non
                 return title
             running = running or title
     return running
+
+
+def find_run_on_title(document: Document) -> Title | None:
+    """The contract's title in capitals where it shares its line with what stands before and behind it."""
+    for page in document.pages[:3]:
+        match = _RUN_ON.search(" ".join(page.text[:RUN_ON].split()))
+        if match:
+            return Title(match[1], page.number, 0.6)
+    return None
 
 
 def find_subject(document: Document) -> Title | None:

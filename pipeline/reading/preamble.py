@@ -120,19 +120,26 @@ _SENTENCE_WORD = re.compile(
     re.IGNORECASE,
 )
 _PARTNERS = re.compile(r"[A-ZÀ-Þ][\w'’-]{1,25}(?:, [A-ZÀ-Þ][\w'’-]{1,25}){1,3},? (?:&|and) [A-ZÀ-Þ][\w'’-]{1,25}")
+_INDIVIDUAL = re.compile(r"\b(?:an? (?:individual|natural person)|individually|residing|Mr|Mrs|Ms|Herr|Frau|Dr)\b")
+_AFTER_TITLE = re.compile(r".*\b(?:agreement|contract|\d{4})\b|.*\b(?:with|furnish|to) ", re.IGNORECASE)
+_NAME_ENDS = re.compile(r"(?<=[a-z]{3})(?<!\bInc)(?<!orp)(?<!Ltd)\. (?=[A-Z])")
 _NO_TERM = frozenset(("party", "parties", "agreement", "effective", "date", "term", "this", "contract", "the", "day"))
 _BLANK = re.compile(r"[\[\]_{}<>]|\.{3}|\b(?:name|insert|company name|date)\b$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A party's name as printed, the term that the contract calls it by (may be empty), and its span in the text."""
+    """A party's name as printed, the term that the contract calls it by, and the span of the name in the text.
+
+    `alias` may be empty. `kind` is company or person where the text says so, else empty.
+    """
 
     name: str
-    term: str
+    alias: str
     start: int
     end: int
     confidence: float
+    kind: str = ""
 
 
 def find_openings(prose: Prose) -> Iterator[tuple[int, int]]:
@@ -158,14 +165,14 @@ def find_parties(prose: Prose) -> list[Party]:
     best: list[Party] = []
     for span in find_openings(prose):
         parties = _named(prose.text, _pieces(prose.text, *span))
-        if len(parties) >= 2 and any(party.term for party in parties):
+        if len(parties) >= 2 and any(party.alias for party in parties):
             return parties
-        if len(parties) > len(best) and (span[0] < COVER or any(party.term for party in parties)):
+        if len(parties) > len(best) and (span[0] < COVER or any(party.alias for party in parties)):
             best = parties
     if len(best) >= 2:
         return best
     introduced = _named(prose.text, _introduced(prose.text))
-    if len(introduced) >= 2:
+    if len(introduced) > len(best):
         return introduced
     signed = _named(prose.text, ((start, end, "", 0.55) for start, end in signatures(prose)))
     return signed if len(signed) > len(best) else best
@@ -205,12 +212,12 @@ def _introduced(text: str) -> Iterator[tuple[int, int, str, float]]:
     """Companies that the first lines name, each with its term in brackets soon behind, where no "between" stands."""
     place = 0
     for opening, closing, term in _anchors(text[:INTRODUCED]):
-        forms = list(_FORM.finditer(text, max(place, opening - 300), opening))
-        if forms:
-            before = text[max(place, forms[0].start() - 100) : forms[0].start()]
-            name = _BEFORE_FORM.search(re.sub(r".*\b(?:agreement|contract|\d{4})\b", "", before, flags=re.IGNORECASE))
-            if name:
-                yield forms[0].start() - len(name[0]), opening, term, 0.7
+        for form in _FORM.finditer(text, max(place, opening - 300), opening):
+            before = text[max(place, form.start() - 100) : form.start()]
+            name = _BEFORE_FORM.search(_AFTER_TITLE.sub("", before))
+            if name and name[0].strip(" ,").lower() not in ("", "the"):
+                yield form.start() - len(name[0]), opening, term, 0.7
+                break
         place = closing
 
 
@@ -267,7 +274,9 @@ def _party(text: str, start: int, end: int, term: str, confidence: float) -> Par
     capitalised = all(word[:1].isupper() for word in name.split())
     if not _is_name(name, formed=formed) or not (formed or term or capitalised) or (called and " " not in name):
         return None
-    return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2))
+    term = "" if term.islower() else term.removeprefix("the ")  # "you" is no name for a party
+    kind = "company" if formed else "person" if _INDIVIDUAL.search(text, start, end) else ""
+    return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2), kind)
 
 
 def _after_description(text: str, start: int, end: int) -> int:
@@ -300,6 +309,8 @@ def _name_end(piece: str) -> int:
     folded = piece.lower()
     described = _DESCRIBED.search(folded)
     limit = described.start() if described else len(piece)
+    ended = _NAME_ENDS.search(piece, 0, limit)
+    limit = ended.start() if ended else limit
     forms = [match for match in _FORM.finditer(piece[:limit]) if match.start() > 2]
     firm = _PARTNERS.match(piece[:limit])  # "Fern, Moss & Reed, Inc."
     comma = piece.find(",", firm.end() if firm else 0, limit)

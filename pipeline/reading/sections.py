@@ -165,8 +165,9 @@ _KINDS = (
     _kind(
         "expiration",
         r"^(?:initial )?term\b|\bterm of (?:the )?agreement|\bduration\b|laufzeit|dur[ée]e",
-        r"\b(?:term of this \w+|this agreement|initial term)\b[^.]{0,140}\b(?:continue|remain in|expire|commence|terminate on"
-        r"|shall be for|be effective|in effect|begin)\w*\b[^.]{0,140}\b(?:years?|months?|until|20\d\d|19\d\d)\b",
+        r"\b(?:term of this \w+|this agreement|initial term)\b[^.]{0,140}\b(?:continue|remain in|expire|commence"
+        r"|terminate on|shall be for|be effective|in effect|begin)\w*\b[^.]{0,140}"
+        r"\b(?:years?|months?|until|20\d\d|19\d\d)\b",
     ),
     _kind(
         "audit",

@@ -106,7 +106,8 @@ def expiration(prose: Prose, term: Answer | None, start: Answer | None) -> Answe
     ends = _plus(dt.date.fromisoformat(start.value), term.value)
     if ends is None:
         return None
-    return Answer(ends.isoformat(), term.start, term.end, "derived", round(min(0.5, term.confidence - 0.2), 2))
+    trust = round(min(0.5, term.confidence - 0.2), 2)
+    return Answer(ends.isoformat(), term.start, term.end, "derived", trust, f"{start.value} + {term.value}: ")
 
 
 def _points(folded: str, period: Period, *, secret: bool) -> int:

@@ -156,6 +156,6 @@ def _shows(name: str, value: str, snippet: str) -> bool:
         return digits in re.sub(r"\D", "", snippet) or digits.removesuffix("00") in re.sub(r"\D", "", snippet)
     if name == "currency":
         return any(sign in snippet for sign in (value, *"€$£"))
-    if name in ("term", "notice_period"):
+    if name in ("term", "notice_period", "renewal_term", "renewal_notice", "termination_notice"):
         return value.split(maxsplit=1)[0] in snippet
     return re.sub(r"\W", "", value) in re.sub(r"\W", "", snippet)

@@ -21,7 +21,9 @@ def test_an_english_contract_gives_its_parties_dates_duration_notice_and_law() -
         "effective_date": ["2021-03-03"],
         "expiration_date": ["2024-03-02"],
         "term": ["3 years"],
+        "renewal_term": ["1 year"],
         "notice_period": ["90 days"],
+        "renewal_notice": ["90 days"],
         "governing_law": ["Delaware"],
     }
 
@@ -63,8 +65,26 @@ def test_names_to_be_filled_in_are_no_parties() -> None:
     assert "parties" not in handler.extract(document(text)).fields
 
 
-def test_a_date_that_would_have_to_be_computed_is_left_out() -> None:
-    text = "LEASE\nThis lease is made on 1 May 2020 between A Ltd and B Ltd. The term of this lease is two years."
+def test_an_end_that_is_computed_is_derived_and_doubted_and_says_from_what() -> None:
+    text = "LEASE\nThis lease is made on 29 February 2020 between A Ltd and B Ltd. The term of this lease is one year."
+    ends = handler.extract(document(text)).fields["expiration_date"][0]
+    assert (ends.value, ends.method) == ("2021-02-28", "derived")
+    assert ends.confidence <= 0.5
+    assert ends.snippet.startswith("2020-02-29 + 1 year: ")
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "This lease shall continue until it is terminated by either party.",
+        "The term of this lease is two years from the first commercial sale.",
+        "The term of this lease is nine hundred years.",
+        "The term of this lease is 999 years, and then 9 more.",
+    ],
+)
+def test_a_contract_without_a_sure_length_or_beginning_has_no_computed_end(term: str) -> None:
+    made = "on 1 May 9500" if "999" in term else "on 1 May 2020"
+    text = f"LEASE\nThis lease is made {made} between A Ltd and B Ltd. {term}"
     assert "expiration_date" not in handler.extract(document(text)).fields
 
 
