@@ -17,7 +17,11 @@ from pathlib import Path
 
 from pypdf import PdfReader
 
-from pipeline.einvoices import fields, reading
+from pipeline.documents import formats
+from pipeline.documents.contract import Means
+from pipeline.documents.identify import identify
+from pipeline.documents.text import Document
+from pipeline.einvoices import against_print, checks, fields, reading
 from pipeline.einvoices.model import Invoice
 from pipeline.errors import DocumentError
 
@@ -41,7 +45,10 @@ def main(folder: Path) -> None:
         label = path.with_name(path.name + ".gold.json")
         if invoices and label.exists():
             _score(path.name, invoices, json.loads(label.read_text("utf-8"))["fields"], scores)
-        elif not invoices:
+        _check(path.name, invoices, scores)
+        if path.suffix.lower() == ".pdf" and invoices:
+            _compare(path, invoices[0], scores)
+        if not invoices:
             print(f"not read: {path.name}")
     for (kind, what), count in sorted(scores.items()):
         print(f"{kind:16} {what:10} {count:5}")
@@ -61,6 +68,30 @@ def _attached(content: bytes) -> Iterator[bytes]:
     for attachment in PdfReader(io.BytesIO(content)).attachment_list:
         if b"<" in attachment.content[:200]:
             yield attachment.content
+
+
+def _check(name: str, invoices: list[Invoice], scores: Counter[tuple[str, str]]) -> None:
+    for invoice in invoices:
+        started = time.perf_counter()
+        found = checks.check(invoice)
+        scores["check", "us"] += round(1_000_000 * (time.perf_counter() - started))
+        broken = [each.rule for each in found if not each.passed and each.severity == "fatal"]
+        scores["check", "passed"] += sum(each.passed for each in found)
+        scores["check", "broken"] += len(broken)
+        if broken:
+            print(f"{name}: {invoice.profile}: {' '.join(broken)}")
+
+
+def _compare(path: Path, invoice: Invoice, scores: Counter[tuple[str, str]]) -> None:
+    """With the text of the pages; scans have none here."""
+    with path.open("rb") as file:
+        kind, media_type = identify(file, path.name, formats.discover())
+        with kind.open(file, Means()) as opened:
+            pages = tuple(opened.read_page(number).storable() for number in range(1, opened.page_count + 1))
+    for each in against_print.compare(invoice, Document(path.name, media_type, pages)):
+        scores["print", each.verdict.value] += 1
+        if each.verdict is against_print.Verdict.DIFFERS:
+            print(f"{path.name}: {each.name} {each.stated!r}, page {each.page} prints {each.printed!r}")
 
 
 def _score(name: str, invoices: list[Invoice], gold: dict[str, object], scores: Counter[tuple[str, str]]) -> None:

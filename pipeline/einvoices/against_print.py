@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -22,6 +24,7 @@ from pipeline.reading.rows import Row, rows
 
 _MOST_TEXT = 400_000  # characters of all pages that are looked at
 _CENT = Decimal("0.01")
+_NOTHING_BETWEEN = re.compile(r"[^a-z0-9]{0,80}")
 _CERTAIN = 0.9  # of what a label announces
 
 
@@ -168,13 +171,14 @@ def _iban(printed: _Print) -> tuple[str, int] | None:
 
 
 def _date(printed: _Print, kind: Kind) -> tuple[str, int] | None:
-    """The one date that labels of the kind announce, right of them in their row."""
+    """The one date that labels of the kind announce, right of them in their row; None when one may be read two ways."""
     found: dict[str, int] = {}
     for row in printed.rows:
-        labels: Sequence[int] = [label.end for label in row.labels if label.kind is kind]
-        right = dates.find_dates(row.folded, day_first=printed.day_first) if labels else []
-        if len(labels) == 1 and len(row.labels) == 1 and len(right) == 1 and right[0].start >= labels[0]:
-            if not right[0].certain:
-                return None
-            found[right[0].value] = row.page
+        for label, following in itertools.zip_longest(row.labels, row.labels[1:]):
+            if label.kind is kind:
+                piece = row.folded[label.end : following.start if following else None]
+                right = dates.find_dates(piece, day_first=printed.day_first)
+                if right and not (right[0].certain and _NOTHING_BETWEEN.fullmatch(piece[: right[0].start])):
+                    return None
+                found.update({each.value: row.page for each in right})
     return next(iter(found.items())) if len(found) == 1 else None

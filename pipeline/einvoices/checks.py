@@ -6,6 +6,7 @@ without such a place makes no check. Rounding is that of the official schematron
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
@@ -54,6 +55,7 @@ def check(invoice: Invoice) -> list[Check]:
     ]
 
 
+@functools.cache
 def discover() -> tuple[Rule, ...]:
     """Every rule of the package `rules`. A module without `rules` is an error, named."""
     package = importlib.import_module("pipeline.einvoices.rules")
