@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import amounts, dates, identifiers, names, numbers, receipts, totals
+from pipeline.reading import amounts, dates, identifiers, items, names, numbers, receipts, taxes, totals
 from pipeline.reading.labels import Kind, Label
 from pipeline.reading.rows import Row, fold, rows, squeeze
 
@@ -33,6 +33,7 @@ _REGISTERED = re.compile(
     r"|reg)\w*|registered)\b"
 )
 SCORE_PAGES = 3
+SUM = ("total_net", "total_tax", "total_gross")
 LEAST_SHARE = 0.35  # of the probability; a choice below is a guess
 SCORE_CHARACTERS = 12_000
 
@@ -82,7 +83,12 @@ class InvoiceHandler:
         found = dict(_fields(sheet)) if sheet.rows else {}
         if receipts.is_receipt(sheet.rows):
             found = _of_a_receipt(sheet, found)
-        return Extraction(self.name, {name: (field,) for name, field in found.items()}, _checks(found))
+        checks = _checks(found)
+        if checks.get("net_plus_tax_is_gross"):
+            witnesses = _witnesses(sheet, found)
+            found = found | (_witnessed(found) if witnesses else {})
+            checks |= witnesses
+        return Extraction(self.name, {name: (field,) for name, field in found.items()}, checks)
 
 
 def _sheet(document: Document) -> _Sheet:
@@ -129,11 +135,25 @@ def _field(value: str, row: Row, method: str, confidence: float) -> Field:
 
 
 def _checks(found: dict[str, Field]) -> dict[str, bool]:
-    parts = [found.get(name) for name in ("total_net", "total_tax", "total_gross")]
+    parts = [found.get(name) for name in SUM]
     net, tax, gross = (Decimal(part.value) if part else None for part in parts)
     if net is None or tax is None or gross is None:
         return {}
     return {"net_plus_tax_is_gross": abs(net + tax - gross) < totals.CENT}
+
+
+def _witnesses(sheet: _Sheet, found: dict[str, Field]) -> dict[str, bool]:
+    """What else makes the totals: the items, and the rows of taxes. What does not may be misread, and is no check."""
+    net, tax, gross = (Decimal(found[name].value) for name in SUM)
+    listing = items.find_items(sheet.rows, comma=sheet.comma)
+    rates = taxes.find_taxes(sheet.rows, comma=sheet.comma, listed=[item.row for item in listing.items])
+    made = {"items_add_up": listing.adds_up(net, gross), "taxes_add_up": taxes.add_up(rates, net, tax)}
+    return {name: True for name, passed in made.items() if passed}
+
+
+def _witnessed(found: dict[str, Field]) -> dict[str, Field]:
+    """The totals, as sure as two independent sums make them."""
+    return {name: replace(found[name], confidence=max(found[name].confidence, 0.98)) for name in SUM}
 
 
 def _number(sheet: _Sheet) -> Iterator[tuple[str, Field]]:
@@ -236,7 +256,7 @@ def _identifiers(sheet: _Sheet) -> Iterator[tuple[str, Field]]:
     for row in sheet.rows:
         ibans = identifiers.find_ibans(row.text)
         if ibans:
-            yield "iban", _field(ibans[0].value, row, "pattern", 0.9)
+            yield "iban", _field(ibans[0].value, row, "pattern", 0.95)
             break
     own = _tax_numbers(sheet)
     if own:
@@ -256,7 +276,7 @@ def _tax_numbers(sheet: _Sheet) -> list[tuple[str, Row, float]]:
                 foreign.add(vat.value)
             elif _TAX_WORD.search(before):
                 near = " ".join(each.folded for each in sheet.rows[max(0, place - 2) : place + 3])
-                own.append((vat.value, row, 0.85 if _REGISTERED.search(near) else 0.7))
+                own.append((vat.value, row, 0.93 if _REGISTERED.search(near) else 0.85))
     return [each for each in own if each[0] not in foreign]
 
 

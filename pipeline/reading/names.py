@@ -82,11 +82,11 @@ def _inline(row: Row, cell: Cell, start: int, end: int) -> FoundName | None:
     rest = row.text[end : cell.end].strip()
     if rest.startswith(":") and rest[1:].strip():
         name = as_name(rest[1:].strip())
-        return FoundName(name, row, "label", 0.8) if name else None
+        return FoundName(name, row, "label", 0.9) if name else None
     if rest == ":":
         after = next((each for each in row.cells if each.start >= cell.end), None)
         name = as_name(after.text) if after else None
-        return FoundName(name, row, "label", 0.75) if name else None
+        return FoundName(name, row, "label", 0.85) if name else None
     return None
 
 
@@ -129,8 +129,8 @@ def _under(rows: Sequence[Row], place: int, cell: Cell) -> FoundName | None:
                 break
             continue
         if HAS_FORM.search(name):
-            return FoundName(name, row, "label", 0.8)
-        first = first or FoundName(name, row, "label", 0.65)
+            return FoundName(name, row, "label", 0.91)
+        first = first or FoundName(name, row, "label", 0.75)
     return first
 
 

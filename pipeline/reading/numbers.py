@@ -41,7 +41,7 @@ def _labelled(rows: Sequence[Row], place: int) -> Iterator[FoundNumber]:
             yield FoundNumber(value, row, 0.6)
         elif label.kind is Kind.NUMBER:
             if value := _right(row, label):
-                yield FoundNumber(value, row, 0.9)
+                yield FoundNumber(value, row, 0.94)
             elif below := _below(rows, place, label):
                 yield below
 
@@ -57,7 +57,7 @@ def _below(rows: Sequence[Row], place: int, label: Label) -> FoundNumber | None:
     for under in rows[place + 1 : place + 3]:
         cell = under.under(label) if under.page == rows[place].page else None
         if cell and (value := _as_number(cell.text, title=False)):
-            return FoundNumber(value, under, 0.8)
+            return FoundNumber(value, under, 0.9)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from pipeline.reading import ranking
@@ -21,6 +21,7 @@ from pipeline.reading.rows import Row, fold, squeeze
 WIDEST = 64  # characters of a row; a till's paper takes 48, a sheet 100
 HEAD_ROWS = 14
 ADDRESS_ROWS = 6
+ADDRESS_TRUST = 0.9  # where an address ends is a matter of taste: as printed, right less often than it is likely
 MOST_TOTALS = 60  # rows with amounts, from the last one back
 
 _CUE = re.compile(
@@ -120,7 +121,8 @@ def merchant(rows: Sequence[Row]) -> Choice | None:
 
 def address(rows: Sequence[Row]) -> Choice | None:
     """Where the merchant is: some rows of the head, on one line."""
-    return _chosen("address", addresses(rows))
+    found = _chosen("address", addresses(rows))
+    return replace(found, confidence=found.confidence * ADDRESS_TRUST) if found else None
 
 
 def total(rows: Sequence[Row], *, comma: bool) -> Choice | None:
@@ -324,7 +326,7 @@ def _total_features(
     change = named["change"] - {Decimal(0)}
     near = {value + step * Decimal("0.01") for step in range(-4, 5) if step}
     features |= {
-        "cash less change": any(cash - back == value for cash in named["cash"] for back in change),
+        "cash less change": any(value + back in named["cash"] for back in change),
         "cash itself": value in named["cash"] and (not change or value not in change),
         "cash, change stated": value in named["cash"] and bool(change),
         "largest": value == largest,

@@ -137,6 +137,30 @@ Rechnungsnummer    D-3391               Rechnungsdatum   02.09.2024
                                         Gesamtbetrag       59,50 €
 """
 
+RECEIPT = """
+        KEDAI ROTI MERPATI SDN BHD
+              (123456-K)
+          NO 7, JALAN KENARI 3,
+             TAMAN PIPIT,
+          47100 PUCHONG, SELANGOR
+           TEL: 03-1234 5678
+        GST REG NO: 000111222333
+             TAX INVOICE
+RECEIPT NO: 00417     CASHIER: ANNA
+DATE: 14/08/2017 18:22:07
+ITEM            QTY  PRICE  AMOUNT
+WHOLEMEAL LOAF    2   4.20    8.40
+RAISIN BUN        3   1.51    4.53
+TOTAL EXCL GST               12.20
+GST 6%                        0.73
+TOTAL INCL GST               12.93
+ROUNDING                      0.02
+TOTAL                  RM    12.95
+CASH                   RM    20.00
+CHANGE                 RM     7.05
+        THANK YOU, COME AGAIN
+"""
+
 CONTRACT_FIRST = """
                          SUPPLY AGREEMENT
 
@@ -184,6 +208,7 @@ EVERYTHING = {
     "italian invoice": document(ITALIAN_INVOICE),
     "listed invoice": document(LISTED_INVOICE),
     "routed invoice": document(ROUTED_INVOICE),
+    "till's invoice": document(RECEIPT),
     "english contract": document(CONTRACT_FIRST, CONTRACT_SECOND),
     "german contract": document(GERMAN_CONTRACT),
     "letter": document(LETTER),

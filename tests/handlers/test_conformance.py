@@ -155,7 +155,7 @@ def _shows(name: str, value: str, snippet: str) -> bool:
         digits = f"{Decimal(value):.2f}".replace(".", "")
         return digits in re.sub(r"\D", "", snippet) or digits.removesuffix("00") in re.sub(r"\D", "", snippet)
     if name == "currency":
-        return any(sign in snippet for sign in (value, *"€$£"))
+        return any(sign in snippet for sign in (value, *"€$£", "RM"))
     if name in ("term", "notice_period", "renewal_term", "renewal_notice", "termination_notice"):
         return value.split(maxsplit=1)[0] in snippet
     return re.sub(r"\W", "", value) in re.sub(r"\W", "", snippet)
