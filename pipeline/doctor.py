@@ -8,11 +8,11 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError
 
 from pipeline.app import App
-from pipeline.config import Settings
+from pipeline.config import CONFIG_NAME, Settings
 from pipeline.documents import ocr
 from pipeline.errors import ConfigurationError
 from pipeline.intake.outages import Room
@@ -31,6 +31,7 @@ def examine(app: App) -> Iterator[Check]:
     yield from _store(app.settings)
     yield _recognition(app.settings)
     yield from _passwords(app.settings)
+    yield from _address(app.settings)
     yield from _sandbox()
 
 
@@ -114,6 +115,20 @@ def _passwords(settings: Settings) -> Iterator[Check]:
     is_private = not mode & (stat.S_IRWXG | stat.S_IRWXO)
     advice = f"others can read it: chmod 600 {settings.passwords_path}"
     yield judged("passwords", stat.filemode(mode), is_private, advice)
+
+
+def _address(settings: Settings) -> Iterator[Check]:
+    """The file that holds the database's password: group may read it, as secrets of containers are mounted."""
+    password = make_url(settings.database_url).password if settings.database_url else None
+    path = settings.home / (settings.database_url_file or CONFIG_NAME)
+    try:
+        if password and (settings.database_url_file or str(password) in path.read_text("utf-8")):
+            mode = path.stat().st_mode
+            is_private = not mode & stat.S_IRWXO
+            advice = f"everybody can read the database's password in it: chmod o= {path}"
+            yield judged("database address", stat.filemode(mode), is_private, advice, otherwise=State.ADVICE)
+    except FileNotFoundError:
+        return  # the environment has it
 
 
 def _sandbox() -> Iterator[Check]:

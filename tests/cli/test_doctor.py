@@ -73,6 +73,22 @@ def test_each_fault_comes_with_its_advice(doclease: Doclease, home: Path, engine
     assert "secret" not in str(found)
 
 
+@pytest.mark.parametrize("place", ["database_url", "database_url_file"])
+def test_a_password_of_the_database_that_everybody_can_read_is_advised_against(
+    doclease: Doclease, home: Path, database_url: URL, place: str
+) -> None:
+    address = database_url.set(password="canary").render_as_string(hide_password=False)  # noqa: S106 - nobody asks for it
+    (home / "address").write_text(address, encoding="utf-8")
+    _configure(home, **{"database_url": "", place: address if place == "database_url" else "address"})
+    path = home / ("config.yaml" if place == "database_url" else "address")
+    for mode, state in ((0o640, "fine"), (0o644, "advice")):
+        path.chmod(mode)
+        found = _checks(doclease)["database address"]
+        assert found["state"] == state
+    assert "chmod o=" in found["advice"]
+    assert "canary" not in str(found)
+
+
 def test_advice_fails_no_probe(doclease: Doclease, engine: Engine, queue: Queue) -> None:
     finish(engine, queue, ["one"])
     with engine.begin() as connection:
@@ -125,7 +141,7 @@ def _execute(engine: Engine, statement: str) -> None:
         (_expired, "stuck tasks", "1 leases ran out"),
         (_overdue, "stuck tasks", "1 delayed tasks are due"),
         (_waiting, "workers", "the oldest task waits since 2 min"),
-        (_unswept, "sweep", "1 min ago"),
+        (_unswept, "sweep", "1 min"),
     ],
 )
 def test_what_does_not_move_is_broken_also_at_a_glance(
