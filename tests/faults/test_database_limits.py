@@ -128,6 +128,7 @@ def test_a_statement_that_was_cut_short_is_repeated_whether_it_stores_pages_the_
     task_id = shop.take(pages(4, p2=f"gate {first}", p4=f"gate {last}"))
     worker = shop.start_worker()
     shop.reached(first)
+    until(lambda: len(shop.pages(task_id)) == 1, "the first page")
     lock = "SELECT FROM tasks WHERE task_id = :id FOR UPDATE"
     for gate, stored in ((first, 1), (last, 3)):
         with _held(shop.engine, lock, id=task_id):

@@ -91,7 +91,8 @@ def test_a_table_full_of_dead_rows_is_named(engine: Engine, queue: Queue) -> Non
         connection.execute(text("ALTER TABLE attempts RESET (autovacuum_enabled)"))
         connection.execute(text("VACUUM attempts"))
     assert found.state is State.ADVICE
-    assert found.found.startswith("attempts: 100")
+    assert found.found.startswith("attempts: ")
+    assert int(found.found.split()[1]) > upkeep.DEAD_ROWS
 
 
 @pytest.mark.parametrize(("hours", "told"), [(0, "they agree"), (1, "1 h ahead of"), (-1, "1 h behind")])
