@@ -19,6 +19,8 @@ from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row, fold, squeeze
 
 WIDEST = 64  # characters of a row; a till's paper takes 48, a sheet 100
+TILL_WIDTH, TILL_ROWS = 50, 10  # paper alone tells: words of tills differ from one country to the next
+FEWEST_ROWS = 5
 HEAD_ROWS = 14
 ADDRESS_ROWS = 6
 ADDRESS_TRUST = 0.9  # where an address ends is a matter of taste: as printed, right less often than it is likely
@@ -104,14 +106,14 @@ class Span:
 
 
 def is_receipt(rows: Sequence[Row]) -> bool:
-    """Whether a till printed it: one narrow page with two words of tills, and nobody it is addressed to."""
-    if not rows or rows[-1].page > 1 or len(rows) < 5:
+    """Whether a till printed it: one page as narrow as a till's paper, or nearly so with two words of tills."""
+    if len(rows) < FEWEST_ROWS or rows[-1].page > 1:
         return False
     widths = sorted(len(row.text.strip()) for row in rows)
-    if widths[len(widths) * 9 // 10] > WIDEST:
-        return False
-    cues = {match[0] for row in rows for match in _CUE.finditer(row.folded)}
-    return len(cues) >= 2
+    usual = widths[len(widths) * 9 // 10]
+    if usual <= TILL_WIDTH and len(rows) >= TILL_ROWS:
+        return True
+    return usual <= WIDEST and len({match[0] for row in rows for match in _CUE.finditer(row.folded)}) >= 2
 
 
 def merchant(rows: Sequence[Row]) -> Choice | None:
