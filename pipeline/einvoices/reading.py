@@ -42,7 +42,7 @@ def read(content: bytes) -> list[Invoice]:
 
     Raises DocumentError: bomb, truncated or corrupt, as the file is.
     """
-    root = _parsed(_refused_or_plain(content))
+    root = _parsed(plain(content))
     group = Group(root, f"/{local(root)}", Log())
     for syntax in discover().values():
         if syntax.recognises(group):
@@ -59,7 +59,7 @@ def discover() -> Mapping[str, Syntax]:
     return {syntax.name: syntax for syntax in found}
 
 
-def _refused_or_plain(content: bytes) -> bytes:
+def plain(content: bytes) -> bytes:
     """The document in UTF-8 without its declaration, which may be wrong; refused beyond the limits, or a document type.
 
     A document type is refused by another parser, before lxml sees anything.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 NUMBER, ISSUED, DUE = "INV-2026/0042", "2026-03-05", "2026-04-04"
 SELLER, BUYER, IBAN, VAT = "Ölmühle Nordhafen GmbH", "Atelier Søndergård", "DE02120300000000202051", "DE136695976"
 _UBL = "urn:oasis:names:specification:ubl:schema:xsd"
+_OTHERS = f'xmlns:cac="{_UBL}:CommonAggregateComponents-2" xmlns:cbc="{_UBL}:CommonBasicComponents-2"'
 _CII = "urn:un:unece:uncefact:data:standard"
 
 
@@ -48,8 +50,9 @@ def ubl(told: Facts, *, line_tax: bool = True) -> str:
             f"<Price><PriceAmount>{amount}</PriceAmount></Price></InvoiceLine>"
         )
 
-    return f"""<?xml version="1.0" encoding="UTF-8"?>
-<Invoice xmlns="{_UBL}:Invoice-2"><CustomizationID>{told.specification}</CustomizationID><ID>{told.number}</ID>
+    return _prefixed(f"""<?xml version="1.0" encoding="UTF-8"?>
+<Invoice xmlns="{_UBL}:Invoice-2" {_OTHERS}>
+<CustomizationID>{told.specification}</CustomizationID><ID>{told.number}</ID>
 <IssueDate>{told.issued}</IssueDate><DueDate>{DUE}</DueDate><InvoiceTypeCode>380</InvoiceTypeCode>
 <DocumentCurrencyCode>EUR</DocumentCurrencyCode>
 <AccountingSupplierParty><Party><PostalAddress><Country><IdentificationCode>DE</IdentificationCode></Country>
@@ -63,7 +66,13 @@ def ubl(told: Facts, *, line_tax: bool = True) -> str:
 <TaxAmount>{told.tax}</TaxAmount><TaxCategory><ID>{told.category}</ID><Percent>{told.rate}</Percent>{_VAT}</TaxCategory>
 </TaxSubtotal></TaxTotal><LegalMonetaryTotal><LineExtensionAmount>{told.lines}</LineExtensionAmount>
 <TaxExclusiveAmount>{told.net}</TaxExclusiveAmount><TaxInclusiveAmount>{told.gross}</TaxInclusiveAmount>
-<PayableAmount>{told.due}</PayableAmount></LegalMonetaryTotal>{line(1, told.first)}{line(2, told.second)}</Invoice>"""
+<PayableAmount>{told.due}</PayableAmount></LegalMonetaryTotal>{line(1, told.first)}{line(2, told.second)}</Invoice>""")
+
+
+def _prefixed(text: str) -> str:
+    """UBL has elements with a text and elements with others in two namespaces."""
+    text = re.sub(r"<(\w+)([^<>]*)>([^<]*)</\1>", r"<cbc:\1\2>\3</cbc:\1>", text)
+    return re.sub(r"<(/?)(?!Invoice\b|\w+:)(\w+)", r"<\1cac:\2", text)
 
 
 _VAT = "<TaxScheme><ID>VAT</ID></TaxScheme>"
@@ -89,7 +98,8 @@ def cii(told: Facts) -> str:
     def day(date: str) -> str:
         return f'<udt:DateTimeString format="102">{date.replace("-", "")}</udt:DateTimeString>'
 
-    return f"""<rsm:CrossIndustryInvoice xmlns:rsm="{_CII}:CrossIndustryInvoice:100" xmlns:udt="{_CII}:Unqualified:100"
+    return f"""<rsm:CrossIndustryInvoice xmlns:rsm="{_CII}:CrossIndustryInvoice:100"
+xmlns:udt="{_CII}:UnqualifiedDataType:100"
 xmlns="{_CII}:ReusableAggregateBusinessInformationEntity:100"><rsm:ExchangedDocumentContext>
 <GuidelineSpecifiedDocumentContextParameter><ID>{told.specification}</ID></GuidelineSpecifiedDocumentContextParameter>
 </rsm:ExchangedDocumentContext><rsm:ExchangedDocument><ID>{told.number}</ID><TypeCode>380</TypeCode><IssueDateTime>
@@ -155,6 +165,7 @@ def fatturapa(told: Facts, *, bodies: int = 1) -> str:
     )
     return (
         '<p:FatturaElettronica versione="FPR12" xmlns:p="urn:some"><FatturaElettronicaHeader><CedentePrestatore>'
-        f"{party(told.seller, 'DE', VAT[2:])}</CedentePrestatore><CessionarioCommittente>{party(BUYER, 'DK', '13585628')}"
-        f"</CessionarioCommittente></FatturaElettronicaHeader>{body}</p:FatturaElettronica>"
+        f"{party(told.seller, 'DE', VAT[2:])}</CedentePrestatore><CessionarioCommittente>"
+        f"{party(BUYER, 'DK', '13585628')}</CessionarioCommittente></FatturaElettronicaHeader>"
+        f"{body}</p:FatturaElettronica>"
     )

@@ -11,7 +11,6 @@ from pipeline.einvoices.model import (
     Address,
     AllowanceCharge,
     Delivery,
-    Identifier,
     Invoice,
     Item,
     Line,
@@ -134,11 +133,9 @@ def _notes(root: Group) -> tuple[Note, ...]:
 
 
 def _preceding(settlement: Group) -> tuple[Preceding, ...]:
+    date = f"FormattedIssueDateTime|IssueDateTime/{_DATE}"
     found = settlement.all("InvoiceReferencedDocument")
-    return tuple(
-        Preceding(each.text("BT-25", _REFERENCE), each.date("BT-26", f"FormattedIssueDateTime|IssueDateTime/{_DATE}"))
-        for each in found
-    )
+    return tuple(Preceding(each.text("BT-25", _REFERENCE), each.date("BT-26", date)) for each in found)
 
 
 def _party(group: Group | None, terms: tuple[str, ...]) -> Party | None:
@@ -192,7 +189,7 @@ def _delivery(group: Group) -> Delivery | None:
     place = group.find("ShipToTradeParty")
     if place is None:
         return Delivery(date=date) if date else None
-    location: Identifier | None = next(iter((*place.identifiers("ID"), *place.identifiers("GlobalID"))), None)
+    location = next(iter((*place.identifiers("ID"), *place.identifiers("GlobalID"))), None)
     return Delivery(place.text("BT-70", "Name"), location, date, _address(place.find("PostalTradeAddress"), "BT-80"))
 
 
