@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
@@ -31,6 +31,9 @@ _WORDS = re.compile(
     r"|contrato|las partes|clausula\w?"
     r"|contratto|le parti|premesso|recesso)\b"
 )
+# A place left to fill in: "[NAME]", "[ ]", "[●]", "_____"; not "[***]", which hides what was filled in.
+_BLANKS = re.compile(r"\[[ ●•x#_]{0,40}\]|\[[A-Z][A-Za-z ]{1,40}\]|_{4,200}|\b(?:COMPANY|CONTRACTOR|CLIENT) NAME\b")
+BLANKS_CHARACTERS = 30_000
 SCORE_PAGES = 4
 SCORE_CHARACTERS = 15_000
 
@@ -62,7 +65,7 @@ class ContractHandler:
         return min(1.0, 0.07 * len(words) + titled) if words else 0.0
 
     def extract(self, document: Document) -> Extraction:
-        """Find the fields; an unfilled template has none but its title."""
+        """Find the fields; an unfilled template, with blanks and without a date or a sure party, has only its title."""
         running = prose(document)
         found: dict[str, tuple[Field, ...]] = {}
         title = find_title(document, wanted=lambda line: _NAMES.search(fold(line)) is not None)
@@ -77,7 +80,16 @@ class ContractHandler:
         )
         if parties:
             found["parties"] = parties
-        return Extraction(self.name, found | {name: (field,) for name, field in _clauses(running)})
+        answers: dict[str, tuple[Field, ...]] = {name: (field,) for name, field in _clauses(running)}
+        if _is_unfilled(running, parties, answers):
+            return Extraction(self.name, {name: several for name, several in found.items() if name == "title"})
+        return Extraction(self.name, found | answers)
+
+
+def _is_unfilled(running: Prose, parties: Sequence[Field], answers: Mapping[str, object]) -> bool:
+    blanks = len(_BLANKS.findall(running.text[:BLANKS_CHARACTERS]))
+    dated = "agreement_date" in answers or "effective_date" in answers
+    return blanks >= 2 and not dated and not any(party.confidence >= 0.5 for party in parties)
 
 
 def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.reading.dates import FoundDate, find_dates
@@ -22,7 +22,7 @@ _OF = (
 )
 _LAWS = (
     re.compile(
-        r"\b(?i:laws?,? (?:and (?:\w+ )?\w+ |of general application )?(?:of|in force in|in"
+        r"\b(?i:laws? (?=state of)|laws?,? (?:and (?:\w+ )?\w+ |of general application )?(?:of|in force in|in"
         rf"|applicable in) (?:and applicable in )?{_OF}){_PLACE}"
     ),
     re.compile(rf"\b(?i:by|with|to|under) (?:the )?(?:internal |substantive )?{_PLACE} (?i:laws?)\b"),
@@ -35,14 +35,18 @@ _LAWS = (
     ),
 )
 _GOVERNED = re.compile(
-    r"\b(?:govern(?:ed|ing law|s)?|construed|interpreted|es gilt|unterliegt|anwendbares recht|regi[est]?|soumis"
+    r"\b(?:controlled by|laws? of [^.;]{3,50} (?:applies|shall apply)|"
+    r"govern(?:ed|ing law|s)?|construed|interpreted|es gilt|unterliegt|anwendbares recht|regi[est]?|soumis"
     r"|droit applicable|van toepassing|toepasselijk recht|regira|ley aplicable|regolato|disciplinato"
     r"|legge applicabile)\b"
 )
 _NOT_PLACE = re.compile(
     r"^(?:Agreement|Section|Article|Party|Parties|Contract|Law|Laws|Federal|Applicable|Governing|Such|Any|The|This"
-    r"|Company|State|Data|Code|Court)\b"
+    r"|Company|State|Data|Code|Court|Mandatory|Such|United Nations|Convention|Terms|Compliance|Competition|Bankruptcy"
+    r"|Securities|Tax|Export|Labou?r|Privacy|Patent|Intellectual)\b",
+    re.IGNORECASE,
 )
+_FOUNDED = re.compile(r"\b(?:organi[sz]ed|incorporated|existing|formed|established|registered|standing)\b[^.;]{0,40}$")
 _TAIL = re.compile(
     r"(?:,? (?:WITHOUT|EXCLUDING|APPLICABLE|AND|AS|THE|EXCEPT|Excluding|Applicable|Except|Without|The|This|And|Any"
     r"|Each|All|As|In|If|Both|For|It|Regardless|Exclusive\w*|Venue|Section|Article)\b.*|[.,'’-]+)$"
@@ -221,13 +225,26 @@ def expiration_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
 def governing_law(prose: Prose) -> Answer | None:
     """The state or country whose law governs, as printed, without "USA" behind a state; "English law" is England's."""
     for match in itertools.islice(_GOVERNED.finditer(prose.folded), MAX_MENTIONS):
-        for pattern in _LAWS:
-            found = pattern.search(prose.text, max(0, match.start() - 90), match.end() + 400)
-            place = _NATION.sub("", _TAIL.sub("", found[1])) if found else ""
-            if found and place and not _NOT_PLACE.match(place):
+        for found in _laws(prose, max(0, match.start() - 90), match.end() + 400):
+            place = _NATION.sub("", _TAIL.sub("", found[1]))
+            if place and not _NOT_PLACE.match(place):
                 value = _COUNTRY.get(place.lower(), place)
                 return Answer(value, found.start(1), found.start(1) + len(place), "label", 0.85)
     return None
+
+
+def _laws(prose: Prose, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The first law that each pattern finds, unless it is one under which a party was founded."""
+    for pattern in _LAWS:
+        for found in pattern.finditer(prose.text, start, end):
+            if not _seated(prose.folded, found.start()):
+                yield found
+                break
+
+
+def _seated(folded: str, place: int) -> bool:
+    """Whether a law before which a party was founded is meant, not the contract's."""
+    return _FOUNDED.search(folded, max(0, place - 60), place) is not None
 
 
 def term(prose: Prose, periods: Sequence[Period]) -> Answer | None:

@@ -47,6 +47,8 @@ _BEFORE = (
         r"\b(?:notice|cure|breach\w*|default|written|invoice|payment|paid|days of|within|notif\w+|frist"
         r"|kundig\w*)\b[^.]{0,60}$",
     ),
+    _rule(-4, r"\bduring the (?:\w+ )?term\b|\band (?:for|thereafter|continuing)[^.]{0,30}$|\bceas\w+"),
+    _rule(-4, r"\b(?:restricted period|warranty period|last shipment)\b"),
     _rule(-3, r"\b(?:less than|prior|past|preceding|last|every|each|per|any)(?: \w+)? ?$"),
 )
 _OUTLIVES = re.compile(  # no sign against a duration in a contract on secrecy
@@ -59,6 +61,7 @@ _AFTER = (
     ),
     _rule(1, r".{0,40}?\b(?:effective date|date hereof|date of (?:this|the)|commencement|execution)\b"),
     _rule(-4, r".{0,30}?\b(?:prior|before|notice|advance)\b"),
+    _rule(-4, r".{0,30}?\b(?:termination date|date of termination|end date|last shipment)\b"),
     _rule(-3, r".{0,20}?(?:after|following) (?:the )?(?:termination|expiration|disclosure|receipt|delivery)\b"),
     _rule(-3, r"(?: old|'s? experience|of age| per| each)"),
 )
@@ -116,7 +119,8 @@ def _points(folded: str, period: Period, *, secret: bool) -> int:
     before = before[stops[-1].end() :] if stops else before
     after = folded[period.end : period.end + 80]
     points = sum(weight for weight, pattern in _BEFORE if pattern.search(before))
-    points -= 3 if not secret and _OUTLIVES.search(before) else 0
+    if not secret:
+        points -= (3 if _OUTLIVES.search(before) else 0) + (4 if "surviv" in before else 0)
     points += sum(weight for weight, pattern in _AFTER if pattern.match(after))
     points -= 2 if period.value.endswith(("day", "days")) else 0
     return points + (1 if secret and "year" in period.value else 0)

@@ -75,5 +75,6 @@ def test_offsets_stay_inside_their_pages_and_in_order(texts: list[str]) -> None:
     place = (0, -1)
     for each in clauses(pages):
         assert place < (each.page, each.start) <= (each.end_page, each.end)
-        assert each.start <= lengths[each.page] and each.end <= lengths[each.end_page]
+        assert each.start <= lengths[each.page]
+        assert each.end <= lengths[each.end_page]
         place = (each.page, each.start)
