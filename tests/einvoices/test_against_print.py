@@ -70,6 +70,11 @@ def test_two_values_at_one_kind_of_label_say_nothing() -> None:
     assert "due_date" not in differing(twice)
 
 
+def test_of_several_accounts_none_is_said_to_be_another() -> None:
+    other = PRINT.replace("DE02 1203 0000 0000 2020 51", "DE89 3704 0044 0532 0130 00")
+    assert differing(other + "\n   IBAN: AT61 1904 3002 3457 3201\n") == {}
+
+
 def test_long_odd_text_neither_raises_nor_hangs() -> None:
     for text in ("1.1.1" * 50_000, "IBAN " * 40_000, "\u0301" * 100_000, "Rechnung Nr. " * 20_000):
         compared(text)

@@ -62,6 +62,14 @@ def test_every_field_says_its_term_and_where_it_stands(write: Callable[[Facts], 
         assert field.place.startswith("/") or field.name in ("total_net", "total_tax", "type_code"), field
 
 
+@pytest.mark.parametrize("name", ["ubl", "cii", "zugferd1", "release_candidate"])
+def test_lines_have_their_amounts_prices_and_taxes_in_every_syntax(name: str) -> None:
+    lines = read_one(WRITERS[name](facts())).lines
+    assert [(line.net, line.price, line.quantity, line.unit, line.rate, line.category) for line in lines] == [
+        (Decimal(amount), Decimal(amount), Decimal(1), "C62", Decimal(19), "S") for amount in ("100.00", "200.00")
+    ]
+
+
 def test_lines_and_rows_of_taxes_are_groups_with_their_places() -> None:
     found = fields.groups(read_one(building.ubl(facts())))
     assert [(group.name, group.number) for group in found] == [("lines", 1), ("lines", 2), ("taxes", 1)]
