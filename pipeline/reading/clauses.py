@@ -135,9 +135,6 @@ _EITHER_ENDS = re.compile(
     r"(?:it|this \w+)\b(?:(?! if | in the event|[.;:]).){0,90} (?:by|on|upon|with) (?:(?! if )[^.;:]){0,40}$"
 )
 _CONDITION = re.compile(r"[^.;:]{0,60}\b(?:if|in the event|should|following|unless)\b")
-_RUNS = re.compile(
-    r"initial|term of this|shall (?:be|continue|remain|commence)|laufzeit|duree|looptijd|durata|duracion"
-)
 _NOTICE = re.compile(
     r"\bnotice\b|\bnotif\w+|\bkundigungsfrist\b|\bkundig\w+|\bfrist von\b|\bpreavis\b|\bopzegtermijn\b|\bopzegging\b"
     r"|\bpreaviso\b|\bpreavviso\b|\bdisdetta\b"
@@ -247,19 +244,6 @@ def _seated(folded: str, place: int) -> bool:
     return _FOUNDED.search(folded, max(0, place - 60), place) is not None
 
 
-def term(prose: Prose, periods: Sequence[Period]) -> Answer | None:
-    """How long the contract runs, as a number and a unit: "3 years"."""
-    best: Answer | None = None
-    for period in periods:
-        around = prose.folded[max(0, period.start - 140) : period.start]
-        if not _TERM.search(around) or _NOTICE.search(_near(prose.folded, period)):
-            continue
-        trust = 0.75 if _RUNS.search(around) else 0.45
-        if best is None or trust > best.confidence:
-            best = Answer(period.value, period.start, period.end, "label", trust)
-    return best
-
-
 def notice_period(prose: Prose, periods: Sequence[Period]) -> Answer | None:
     """How long before the end notice must be given: in a clause on renewal, else in one on ending without cause."""
     best: Answer | None = None
@@ -279,12 +263,6 @@ def _either_ends(folded: str, period: Period) -> bool:
     """Whether the words before a period let either party end the contract, and those behind it set no condition."""
     before = folded[max(0, period.start - 200) : period.start]
     return _EITHER_ENDS.search(before) is not None and not _CONDITION.match(folded, period.end)
-
-
-def _near(folded: str, period: Period) -> str:
-    """The words around a period that belong to the same sentence."""
-    before = folded[max(0, period.start - 40) : period.start].rpartition(". ")[2]
-    return before + folded[period.start : period.end + 40].partition(". ")[0]
 
 
 def _is_notice(folded: str, period: Period) -> bool:
