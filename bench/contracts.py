@@ -1,6 +1,6 @@
 """How well contracts are read: precision, recall and F1 per field on answers lawyers wrote, on two halves by company.
 
-    python -m bench.contracts FOLDER [--half dev|test|both] [--wrong FIELD] [--pages]
+    python -m bench.contracts FOLDER [--half dev|test|both] [--wrong FIELD]
 
 FOLDER holds either `NAME.txt` beside `NAME.json` with the columns of CUAD's master_clauses.csv, or `NAME.txt` beside
 `NAME.gold.json` with `fields`. A company (the first word of the file's name, letters only) falls into one half by its
