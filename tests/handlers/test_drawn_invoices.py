@@ -10,6 +10,7 @@ from handlers.invoice import handler
 from pipeline.reading import amounts, items, taxes
 from pipeline.reading.rows import Row, rows
 from tests.handlers.drawn_invoices import LAYOUTS, Drawn, drawn
+from tests.handlers.pages import document
 
 LANGUAGES = ("en", "de", "fr", "nl", "es", "it")
 each_invoice = pytest.mark.parametrize(
@@ -57,3 +58,18 @@ def test_every_row_of_taxes_is_read_and_makes_the_totals(invoice: tuple[str, str
         found = taxes.find_taxes(printed, comma=comma, listed=listed)
         assert {(each.rate, each.base, each.tax) for each in found} == set(made.taxes), made.document.pages[0].layout
         assert taxes.add_up(found, Decimal(made.fields["total_net"]), Decimal(made.fields["total_tax"]))
+
+
+def test_a_list_with_a_row_that_was_not_understood_never_adds_up() -> None:
+    """The other rows may make the net total by chance: without that row nothing is said."""
+    layout = """
+    Description          Qty     Unit price     Amount
+    Oak panel              2         10.00       20.00
+    7731-4                 9                     36.00
+    Subtotal                                     20.00
+    """
+    printed = rows(document(layout))
+    found = items.find_items(printed, comma=False)
+    assert [each.amount for each in found.items] == [Decimal("20.00")]
+    assert found.dropped == 1
+    assert found.adds_up(Decimal("20.00")) is None

@@ -45,13 +45,18 @@ def test_what_was_handed_over_is_not_the_total() -> None:
 
 
 def test_a_date_until_which_something_is_valid_is_not_the_day_of_the_sale() -> None:
-    layout = RECEIPT.replace("THANK YOU, COME AGAIN", "VOUCHER VALID UNTIL 31/12/2017")
+    layout = RECEIPT.replace("TEL: 03-1234 5678", "MEMBER CARD VALID UNTIL DATE 31/12/2017 10:00")
     assert _read(layout)["issue_date"] == "2017-08-14"
 
 
 def test_an_invoice_on_a_sheet_is_no_receipt() -> None:
     assert not receipts.is_receipt(rows(document(ENGLISH_INVOICE)))
     assert receipts.is_receipt(rows(document(RECEIPT)))
+
+
+def test_narrow_paper_is_a_receipt_in_any_words() -> None:
+    foreign = "\n".join(["Pekara Golub", "Ulica 4", *(f"Kruh {number}     2,50" for number in range(9))])
+    assert receipts.is_receipt(rows(document(foreign)))
 
 
 def test_an_amount_that_touches_its_currency_is_read() -> None:
