@@ -4,7 +4,8 @@ A folder holds documents, each with FILE.gold.json beside it: `fields` by name (
 wrong), `accept` (values that are right too) and `traps` (wrong values that stand on the page); a name the labels do not
 know is not scored. Or it holds NAME.boxes.csv (eight corners and the text of each line, in pixels) with NAME.json
 (company, date, address, total): receipts as a perfect recognition would read them. Both are read as the product reads
-them and handed to the handler; pages that were read are kept in --cache.
+them and handed to the handler; pages that were read are kept in --cache. The handler gets pages alone, never an XML
+that came with them: what is scored is the reading of the print.
 
 Halves are by issuer, never by document: the digest of the seller's name decides. Precision is right / answered,
 recall right / printed. With --visible a label counts only if its value stands on a page, in any notation: for labels
@@ -109,8 +110,8 @@ def _cached(path: Path, cache: Path | None, means: Means) -> Document | None:
     """The document as its format reads it, from the cache if it was read before. None if it cannot be read."""
     kept = cache / (hashlib.sha256(path.read_bytes()).hexdigest() + ".pickle") if cache else None
     if kept is not None and kept.exists():
-        found: Document = pickle.loads(kept.read_bytes())  # noqa: S301 - written here
-        return found
+        known, read = pickle.loads(kept.read_bytes())  # noqa: S301 - written here
+        return Document(path.name, known, read)
     try:
         with path.open("rb") as file:
             kind, media_type = identify(file, path.name, formats.discover())
@@ -121,7 +122,7 @@ def _cached(path: Path, cache: Path | None, means: Means) -> Document | None:
     document = Document(path.name, media_type, pages)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(pickle.dumps(document))
+        kept.write_bytes(pickle.dumps((media_type, pages)))
     return document
 
 

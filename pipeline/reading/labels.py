@@ -137,7 +137,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.PAYABLE: (
         r"(?:total )?(?:amount|balance|sum)(?: now)? (?:due|payable|owed|owing)|total due|balance(?: due)?",
         r"total (?:to pay|payable|outstanding|amount (?:due|payable))|(?:amount )?to pay",
-        r"due payable|residual(?: amount)?|amount residual|(?:total )?payable(?: amount)?|balance (?:to pay|payable|owing)",
+        r"due payable|residual(?: amount)?|amount residual|(?:total )?payable(?: amount)?",
+        r"balance (?:to pay|payable|owing)",
         r"outstanding(?: amount| balance)?|net payable|please pay|due amount|total now due|new balance",
         r"(?:zu )?zahl(?:ender )?betrag|zu (?:be)?zahlen(?:der betrag)?|offener (?:rest)?betrag|restbetrag",
         r"noch zu zahlen|zahlungsbetrag|falliger betrag|uberweisungsbetrag",
