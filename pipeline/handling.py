@@ -23,8 +23,8 @@ class Field:
     """One thing a handler found: its normalised value, where it stands, and how sure the handler is.
 
     `value` is a string in canonical form: a date as YYYY-MM-DD, an amount as a plain decimal with a point, a text as
-    printed with white space folded. `page` counts from 1. `snippet` is the line or sentence around it, at most 300
-    characters. `method` is label, pattern, arithmetic or derived. `confidence` is between 0 and 1.
+    printed with white space folded. `page` counts from 1; 0 is on no page. `snippet` is the line or sentence around it,
+    at most 300 characters. `method` is xml, label, pattern, ranker, arithmetic or derived. `confidence` is between 0 and 1.
     """
 
     value: str
@@ -38,12 +38,14 @@ class Field:
 class Extraction:
     """What a handler makes of a document: fields by name (a name may have several, parties for example) and checks.
 
-    `checks` maps a check's name to True (passed) or False; a check that could not be made is left out.
+    `checks` maps a check's name to True (passed) or False; a check that could not be made is left out. `messages` says
+    of those that failed, by the same names, what was found.
     """
 
     document_type: str
     fields: Mapping[str, Sequence[Field]] = field(default_factory=dict)
     checks: Mapping[str, bool] = field(default_factory=dict)
+    messages: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable

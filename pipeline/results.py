@@ -193,6 +193,11 @@ def checked_result(result: object) -> dict[str, Any]:
         "scores": {name: value for name, value in _named(given.get("scores")) if _is_number(value)},
         "fields": fields,
         "checks": {name: value for name, value in _named(given.get("checks")) if isinstance(value, bool)},
+        "messages": {
+            name: clean(value[:MAX_SNIPPET_CHARACTERS])
+            for name, value in _named(given.get("messages"))
+            if isinstance(value, str)
+        },
         "gaps": [page for page in gaps[:MAX_GAPS] if _is_page(page)] if isinstance(gaps, list) else [],
     }
     if dropped:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO
 
 from pipeline import handling
+from pipeline.carried import ITSELF, Copied, own_einvoice
 from pipeline.documents.contract import Attachment, Format, Means, OpenDocument, Tree
 from pipeline.documents.identify import identify
 from pipeline.documents.text import Document, Page, Source
@@ -86,18 +87,19 @@ def process(
             on_page(page)
             kept.add(page)
         _check_readable(kept.pages)
-        carries = _unpack(document, on_attachment)
+        einvoice = Copied(own_einvoice(job.file, media_type))
+        carries = _unpack(document, on_attachment, einvoice)
     # A type that was ordered for a mail or an archive is meant for what is in it.
     wanted = handling.AUTO if carries and media_type in ENVELOPES else job.handler
-    return _finish(Document(job.name, media_type, kept.pages), handlers, wanted)
+    return _finish(Document(job.name, media_type, kept.pages, einvoice.content), handlers, wanted)
 
 
-def _unpack(document: OpenDocument, on_attachment: Callable[[Attachment], None]) -> bool:
+def _unpack(document: OpenDocument, on_attachment: Callable[[Attachment], None], einvoice: Copied) -> bool:
     """Tell of every file inside; whether there was one that is a document of its own."""
     carries = False
     for attachment in document.attachments() if isinstance(document, Tree) else ():
         carries = carries or not attachment.left_out
-        on_attachment(attachment)
+        on_attachment(einvoice.watched(attachment) if attachment.rendition_of == ITSELF else attachment)
     return carries
 
 
@@ -200,6 +202,7 @@ def _plain(extraction: Extraction) -> dict[str, Any]:
         "document_type": extraction.document_type,
         "fields": {name: _values(values) for name, values in extraction.fields.items() if values},
         "checks": dict(extraction.checks),
+        "messages": dict(extraction.messages),
     }
     json.dumps(found)
     return found

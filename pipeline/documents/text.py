@@ -65,11 +65,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """All pages of a document, in order, with what handlers may use of its origin. `name` is the file's own."""
+    """All pages of a document, in order, with what handlers may use of its origin. `name` is the file's own.
+
+    `einvoice` is the XML of the electronic invoice that the document is or carries, None when there is none.
+    """
 
     name: str
     media_type: str
     pages: tuple[Page, ...]
+    einvoice: bytes | None = None
 
     @property
     def text(self) -> str:

@@ -1,0 +1,69 @@
+"""A document's fields and checks from the electronic invoice that it is or carries, compared with its print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from pipeline.documents.text import Document
+from pipeline.einvoices.against_print import Comparison, Verdict, compare
+from pipeline.einvoices.checks import Check, check
+from pipeline.einvoices.fields import FlatField, flat
+from pipeline.einvoices.model import Invoice
+from pipeline.einvoices.reading import read
+from pipeline.errors import DocumentError
+from pipeline.handling import Extraction, Field
+
+READABLE, SINGLE = "einvoice_readable", "einvoice_is_one"
+AGAINST_PRINT = "xml_vs_print_"
+NO_PAGE = 0
+
+
+def electronic(document: Document, document_type: str) -> Extraction | None:
+    """What the XML says, each field with its business term and its place there; None without an electronic invoice.
+
+    The checks are the business rules that apply to it, by their ids, and one for each field that its print shows too.
+    Of several invoices in a file the first one's fields are taken, and a check says so. XML that cannot be read yields
+    no field and a failed check. Never raises.
+    """
+    if document.einvoice is None:
+        return None
+    try:
+        invoices = read(document.einvoice)
+    except DocumentError as error:
+        return _judged(Extraction(document_type), [Check(READABLE, False, "fatal", str(error))])
+    if not invoices:
+        return None
+    first = invoices[0]
+    found = Extraction(document_type, {each.name: (_field(each),) for each in flat(first)})
+    return _judged(found, [*check(first), *_compared(first, document), *_counted(invoices)])
+
+
+def _field(found: FlatField) -> Field:
+    return Field(found.value, NO_PAGE, f"{found.term} {found.place}"[:300], method="xml", confidence=1.0)
+
+
+def _compared(invoice: Invoice, document: Document) -> Iterator[Check]:
+    if document.media_type == "application/xml":
+        return  # its pages are the XML itself
+    for each in compare(invoice, document):
+        if each.verdict is not Verdict.NOT_VISIBLE:
+            yield Check(f"{AGAINST_PRINT}{each.name}", each.verdict is Verdict.AGREES, "fatal", _difference(each))
+
+
+def _difference(found: Comparison) -> str:
+    return f"the XML says {found.stated}, page {found.page} prints {found.printed}"
+
+
+def _counted(invoices: list[Invoice]) -> Iterator[Check]:
+    if len(invoices) > 1:
+        yield Check(SINGLE, False, "warning", f"the file holds {len(invoices)} invoices; the fields are the first's")
+
+
+def _judged(found: Extraction, checks: Iterable[Check]) -> Extraction:
+    made = list(checks)
+    return replace(
+        found,
+        checks={each.rule: each.passed for each in made},
+        messages={each.rule: each.message for each in made if not each.passed},
+    )
