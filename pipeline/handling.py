@@ -24,7 +24,8 @@ class Field:
 
     `value` is a string in canonical form: a date as YYYY-MM-DD, an amount as a plain decimal with a point, a text as
     printed with white space folded. `page` counts from 1; 0 is on no page. `snippet` is the line or sentence around it,
-    at most 300 characters. `method` is xml, label, pattern, ranker, arithmetic or derived. `confidence` is between 0 and 1.
+    at most 300 characters. `method` is xml, label, pattern, ranker, arithmetic or derived. `confidence` is between 0
+    and 1.
     """
 
     value: str
