@@ -234,48 +234,65 @@ def _unprefixed(text: str) -> str:
 
 
 def _address_features(texts: Sequence[str], start: int, stop: int) -> dict[str, float]:
-    inside = texts[start:stop]
-    first, last = inside[0].strip(), inside[-1].strip(" .,")
     others = [_OTHER.search(each) is not None or _PHONE_ROW.search(each.strip()) is not None for each in texts]
-    before, after = texts[start - 1] if start else "", texts[stop] if stop < len(texts) else ""
-    features = {
+    features: dict[str, float] = {
         f"rows {stop - start}": 1.0,
         f"at {min(start, 6)}": 1.0,
+        "others": sum(others[start:stop]),
+        "after other": others[stop] if stop < len(texts) else False,
+        **_of_its_ends(texts[start:stop]),
+        **_of_its_rows(texts[start:stop]),
+        **_of_its_neighbours(texts[start - 1] if start else "", texts[stop] if stop < len(texts) else ""),
+    }
+    return {name: float(value) for name, value in features.items() if value}
+
+
+def _of_its_ends(inside: Sequence[str]) -> dict[str, float]:
+    first, last = inside[0].strip(), inside[-1].strip(" .,")
+    return {
         "first street": _STREET.search(first) is not None,
         "first digit": first[:1].isdigit(),
         "first no": first.startswith(("no", "lot", "block", "unit")),
         "first form": _FORM.search(first) is not None,
         "first trade": _TRADE.search(first) is not None,
         "first registration": _REG_ROW.search(first) is not None,
-        "forms": sum(_FORM.search(each) is not None for each in inside[1:]),
-        "registrations": sum(_REG_ROW.search(each) is not None for each in inside[1:]),
-        "others": sum(others[start:stop]),
-        "plain rows": sum(
-            not (_STREET.search(each) or _PLACE.search(each) or _POSTCODE.search(each)) for each in inside
-        ),
+        "first branch": _BRANCH.search(first) is not None,
+        "first bracket": first.startswith("("),
         "last place": _PLACE.search(last) is not None,
         "last postcode": _POSTCODE.search(last) is not None,
         "last branch": _BRANCH.search(last) is not None,
-        "after branch": _BRANCH.search(after.strip()) is not None,
-        "first branch": _BRANCH.search(first) is not None,
-        "first bracket": first.startswith("("),
         "last bracket": last.startswith("("),
-        "postcodes": sum(_POSTCODE.search(each) is not None for each in inside),
-        "no postcode": not any(_POSTCODE.search(each) for each in inside),
+        "ends with comma": inside[-1].rstrip().endswith((",", "-")),
+    }
+
+
+def _of_its_rows(inside: Sequence[str]) -> dict[str, float]:
+    postcodes = sum(_POSTCODE.search(each) is not None for each in inside)
+    return {
+        "forms": sum(_FORM.search(each) is not None for each in inside[1:]),
+        "registrations": sum(_REG_ROW.search(each) is not None for each in inside[1:]),
+        "plain rows": sum(
+            not (_STREET.search(each) or _PLACE.search(each) or _POSTCODE.search(each)) for each in inside
+        ),
+        "postcodes": postcodes,
+        "no postcode": postcodes == 0,
         "streets": sum(_STREET.search(each) is not None for each in inside),
+    }
+
+
+def _of_its_neighbours(before: str, after: str) -> dict[str, float]:
+    return {
         "before form": _FORM.search(before) is not None,
         "before registration": _REG_ROW.search(before) is not None,
         "before street": _STREET.search(before) is not None and not _FORM.search(before),
         "before comma": before.rstrip().endswith(","),
+        "after branch": _BRANCH.search(after.strip()) is not None,
         "after place": _PLACE.search(after) is not None,
         "after postcode": _POSTCODE.search(after) is not None and not _OTHER.search(after),
         "after street": _STREET.search(after) is not None and not _OTHER.search(after),
-        "after other": others[stop] if stop < len(texts) else False,
         "after registration": _REG_ROW.search(after) is not None,
         "after bracket": after.strip().startswith("("),
-        "ends with comma": inside[-1].rstrip().endswith((",", "-")),
     }
-    return {name: float(value) for name, value in features.items() if value}
 
 
 def totals(rows: Sequence[Row], *, comma: bool) -> Iterator[tuple[Span, dict[str, float]]]:
