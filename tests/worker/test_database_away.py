@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -63,8 +64,16 @@ def _restart_at_once(server: EmbeddedServer, eye: Engine) -> None:
     eye.dispose()
 
 
-def _charges(shop: Shop) -> list[int]:
-    return [row.task_id for row in shop.rows("SELECT task_id FROM tasks WHERE failure_count + crash_count > 0")]
+def _charges(shop: Shop) -> list[tuple[Any, ...]]:
+    """What was charged to documents, and why."""
+    query = """
+        SELECT tasks.task_id, failure_count, crash_count, attempts.attempt_no, outcome, attempts.reason, attempts.error
+        FROM tasks
+        JOIN attempts USING (task_id)
+        WHERE failure_count + crash_count > 0
+        ORDER BY task_id, attempts.attempt_no
+    """
+    return [tuple(row) for row in shop.rows(query)]
 
 
 def _succeeded(shop: Shop) -> int:
