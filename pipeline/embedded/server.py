@@ -28,6 +28,7 @@ from pipeline.embedded.keeper import (
     MODULE,
     STOP_NOW,
     USERS,
+    Postmaster,
     explain,
     is_keeper,
     postmaster_of,
@@ -100,18 +101,18 @@ class EmbeddedServer:
         found = postmaster_of(self.cluster_dir)
         if not found or not found.ready:
             return False
-        address = make_conninfo(self.libpq_url, hostaddr="", connect_timeout=5)
+        address = make_conninfo(f"postgresql{_address(found)}", hostaddr="", connect_timeout=5)
         return PGconn.ping(os.fsencode(address)) == Ping.OK
 
     @property
     def url(self) -> str:
         """The URL for SQLAlchemy. Raises DatabaseUnavailable while no server runs."""
-        return f"postgresql+psycopg{self._address()}"
+        return f"postgresql+psycopg{_address(self._found())}"
 
     @property
     def libpq_url(self) -> str:
         """The URL for psql and everything else that speaks libpq. Raises DatabaseUnavailable while no server runs."""
-        return f"postgresql{self._address()}"
+        return f"postgresql{_address(self._found())}"
 
     @property
     def cluster_dir(self) -> Path:
@@ -132,11 +133,11 @@ class EmbeddedServer:
         """What server and keeper say; with its predecessor, postgres.log.1, it stays below about 16 MB."""
         return self._data_dir / LOG
 
-    def _address(self) -> str:
+    def _found(self) -> Postmaster:
         found = postmaster_of(self.cluster_dir)
-        if not found:
+        if not found or not found.socket_dir:  # one that is just starting does not say yet where it listens
             raise DatabaseUnavailable(f"No server runs for {self._data_dir}. Any doclease command starts it.")
-        return f"://{ROLE}@/{DATABASE}?host={quote(os.fsencode(found.socket_dir), safe='')}&port={PORT}"
+        return found
 
     def _take_share(self) -> None:
         if self._share is not None:
@@ -206,6 +207,10 @@ class EmbeddedServer:
         except (ProcessLookupError, ValueError):
             pass  # it is just coming or going: look again
         return False
+
+
+def _address(found: Postmaster) -> str:
+    return f"://{ROLE}@/{DATABASE}?host={quote(os.fsencode(found.socket_dir), safe='')}&port={PORT}"
 
 
 def _wait(done: Callable[[], bool], seconds: float) -> bool:

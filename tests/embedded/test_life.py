@@ -195,3 +195,17 @@ def test_the_first_process_of_a_container_leaves_after_a_clean_stop(data_dir: Pa
     assert command.query("SELECT 1") == 1
     assert command.finish() == (0, "")
     assert EmbeddedServer(data_dir).log_path.read_text().rstrip().endswith("database system is shut down")
+
+
+@pytest.mark.parametrize("lines", [1, 3, 4])
+def test_a_server_that_does_not_say_yet_where_it_listens_has_no_address(server: EmbeddedServer, lines: int) -> None:
+    told = server.cluster_dir / "postmaster.pid"
+    whole = told.read_bytes()
+    told.write_bytes(b"".join(whole.splitlines(keepends=True)[:lines]))
+    try:
+        with pytest.raises(DatabaseUnavailable, match="No server runs"):
+            _ = server.url
+        assert not server.is_running()
+    finally:
+        told.write_bytes(whole)
+    assert server.is_running()
