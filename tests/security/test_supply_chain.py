@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf
 SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 OFFICIAL = "https://files.pythonhosted.org/"
 
-needs_uv = pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed: pip install uv")
+UV = [sys.executable, "-m", "uv"]
+needs_uv = pytest.mark.skipif(find_spec("uv") is None, reason="uv is not installed: pip install uv")
 
 
 def _name(requirement: str) -> str:
@@ -49,7 +51,7 @@ def test_every_dependency_is_in_the_lock() -> None:
 @needs_uv
 def test_the_lock_is_what_the_project_asks_for() -> None:
     done = subprocess.run(
-        ["uv", "lock", "--check", "--offline"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+        [*UV, "lock", "--check", "--offline"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )
     if "offline" in done.stderr.lower() or "cache" in done.stderr.lower():
         pytest.skip("uv has nothing of the index in its cache; run: uv lock --check")
@@ -61,8 +63,8 @@ def test_the_documented_command_lists_what_a_release_consists_of() -> None:
     page = (ROOT / "docs/security.md").read_text("utf-8")
     command = re.search(r"^(uv export .*cyclonedx.*)$", page, re.M)
     assert command
-    arguments = command[1].partition(">")[0].split()
-    done = subprocess.run([*arguments, "--offline"], cwd=ROOT, capture_output=True, check=True, timeout=120)
+    arguments = command[1].partition(">")[0].split()[1:]
+    done = subprocess.run([*UV, *arguments, "--offline"], cwd=ROOT, capture_output=True, check=True, timeout=120)
     bill = json.loads(done.stdout)
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
     listed = {each["name"]: each for each in bill["components"]}
