@@ -182,19 +182,12 @@ def _item(row: Row, header: Row, comma: bool) -> Item | None:
         return None
     rate, place = _tax_rate(row, header, numbers)
     rest = [each for each in numbers if each is not place]
-    money = [each for each in rest if _is_price(each)] or _whole(rest)
-    if not money or money[-1].start < row.cells[-2].start or _words_behind(row, money[-1].end):
+    amount = _last_price(row, header, rest)
+    if amount is None:
         return None
-    if money[-1].end < _amount_column(header) - 4:
-        return None
-    amount = money[-1]
     quantity, price = _factors(rest[: rest.index(amount)], amount)
-    first = next((cell for cell in row.cells if _is_words(cell)), None)
-    description = (
-        squeeze(row.text[first.start : first.end], MAX_DESCRIPTION) if first and first.start < amount.start else ""
-    )
     return Item(
-        description,
+        _description(row, amount),
         amount.value,
         row,
         quantity.value if quantity else None,
@@ -202,6 +195,21 @@ def _item(row: Row, header: Row, comma: bool) -> Item | None:
         price.value if price else None,
         rate,
     )
+
+
+def _last_price(row: Row, header: Row, numbers: Sequence[FoundAmount]) -> FoundAmount | None:
+    """What the item costs: it stands in the last column, and no words follow it."""
+    money = [each for each in numbers if _is_price(each)] or _whole(numbers)
+    if not money or money[-1].start < row.cells[-2].start or _words_behind(row, money[-1].end):
+        return None
+    return money[-1] if money[-1].end >= _amount_column(header) - 4 else None
+
+
+def _description(row: Row, amount: FoundAmount) -> str:
+    first = next((cell for cell in row.cells if _is_words(cell)), None)
+    if first is None or first.start >= amount.start:
+        return ""
+    return squeeze(row.text[first.start : first.end], MAX_DESCRIPTION)
 
 
 def _is_words(cell: Cell) -> bool:
