@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from pipeline.documents.text import Document
+from pipeline.documents.text import Box, Document
 from pipeline.errors import UsageProblem
 
 AUTO = "auto"
@@ -24,8 +24,9 @@ class Field:
 
     `value` is a string in canonical form: a date as YYYY-MM-DD, an amount as a plain decimal with a point, a text as
     printed with white space folded. `page` counts from 1; 0 is on no page. `snippet` is the line or sentence around it,
-    at most 300 characters. `method` is xml, label, pattern, ranker, arithmetic or derived. `confidence` is between 0
-    and 1.
+    at most 300 characters. `method` is xml, label, pattern, ranker, arithmetic, derived or memory (where a person once
+    corrected the same issuer's field). `confidence` is between 0 and 1. `printed` and `box` say how the value is
+    written on the page and where; the recipe adds them to what a handler leaves empty.
     """
 
     value: str
@@ -33,6 +34,41 @@ class Field:
     snippet: str
     method: str = "label"
     confidence: float = 0.5
+    printed: str = ""
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Fields that belong together and come several times: a line, a row of the tax breakdown, a party.
+
+    `name` is lines, taxes or parties; `number` counts from 1 within the name. The names of the fields are those of the
+    columns in docs/querying.md.
+    """
+
+    name: str
+    number: int
+    fields: Mapping[str, Field]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One numbered clause of a contract: from its number to the next one's, sub-clauses apart.
+
+    `number` is as printed, without "Article" or brackets ("IV", "3.2", "a"); `level` counts from 1; `heading` is empty
+    where the clause begins with its sentence. `start` counts characters in the text of `page`, `end` in that of
+    `end_page`, which is a later one where the clause runs over. `tags` are governing_law, insurance, assignment,
+    expiration, audit, renewal and notice.
+    """
+
+    number: str
+    level: int
+    heading: str
+    page: int
+    start: int
+    end_page: int
+    end: int
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +76,16 @@ class Extraction:
     """What a handler makes of a document: fields by name (a name may have several, parties for example) and checks.
 
     `checks` maps a check's name to True (passed) or False; a check that could not be made is left out. `messages` says
-    of those that failed, by the same names, what was found.
+    of those that failed, by the same names, what was found. `groups` are lines, taxes and parties in order, `clauses`
+    those of a contract.
     """
 
     document_type: str
     fields: Mapping[str, Sequence[Field]] = field(default_factory=dict)
     checks: Mapping[str, bool] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
+    groups: Sequence[Group] = ()
+    clauses: Sequence[Clause] = ()
 
 
 @runtime_checkable

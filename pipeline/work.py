@@ -203,6 +203,15 @@ def _plain(extraction: Extraction) -> dict[str, Any]:
         "fields": {name: _values(values) for name, values in extraction.fields.items() if values},
         "checks": dict(extraction.checks),
         "messages": dict(extraction.messages),
+        "groups": [
+            {
+                "name": each.name,
+                "number": each.number,
+                "fields": {name: asdict(one) for name, one in each.fields.items()},
+            }
+            for each in extraction.groups
+        ],
+        "clauses": [asdict(clause) for clause in extraction.clauses],
     }
     json.dumps(found)
     return found

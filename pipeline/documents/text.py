@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _ASCII_CONTROLS = bytes(code for code in range(128) if _UNSTORABLE.match(chr(code)))
@@ -28,6 +29,15 @@ class Source(enum.StrEnum):
     OCR = "ocr"
     XML = "xml"
     NONE = "none"  # the page could not be read: a gap, named by its error
+
+
+class Box(NamedTuple):
+    """Where something stands on a page, in parts of the page's width and height from its upper left corner, 0 to 1."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
 
 
 @dataclass(frozen=True, slots=True)

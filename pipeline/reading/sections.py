@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipeline.documents.text import Document
+from pipeline.handling import Clause
 
 MAX_CLAUSES = 5_000
 MAX_LINE = 400  # characters of a line that are looked at
@@ -25,26 +26,6 @@ _HEADING = re.compile(r"[\"“(]?[A-ZÀ-Þ][^.:;\n]{1,78}?(?=[.:](?:\s|$)|\s*$)"
 _SMALL = frozenset(
     ("of", "and", "the", "to", "for", "in", "or", "on", "by", "with", "a", "an", "und", "der", "de", "la")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One numbered clause: from its number to the next one's, sub-clauses apart.
-
-    `number` is as printed, without "Article" or brackets ("IV", "3.2", "a"); `level` counts from 1; `heading` is empty
-    where the clause begins with its sentence. `start` counts characters in the text of `page`, `end` in that of
-    `end_page`, which is a later one where the clause runs over. `tags` are governing_law, insurance, assignment,
-    expiration, audit, renewal and notice.
-    """
-
-    number: str
-    level: int
-    heading: str
-    page: int
-    start: int
-    end_page: int
-    end: int
-    tags: tuple[str, ...] = ()
 
 
 def clauses(document: Document) -> tuple[Clause, ...]:
