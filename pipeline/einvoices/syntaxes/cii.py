@@ -5,26 +5,8 @@ ZUGFeRD 1 has other names for the same elements; `A|B` asks for either.
 
 from __future__ import annotations
 
+from pipeline.einvoices import model
 from pipeline.einvoices.elements import Group
-from pipeline.einvoices.model import (
-    Account,
-    Address,
-    AllowanceCharge,
-    Delivery,
-    Invoice,
-    Item,
-    Line,
-    Note,
-    Party,
-    PaymentMeans,
-    Period,
-    Preceding,
-    Profile,
-    References,
-    Supporting,
-    TaxRow,
-    Totals,
-)
 from pipeline.einvoices.profiles import profile_of
 from pipeline.einvoices.reading import Syntax
 
@@ -50,7 +32,7 @@ def recognises(root: Group) -> bool:
     return root.has(_TRADE) and (root.has(_DOCUMENT) or root.has(_CONTEXT))
 
 
-def read(root: Group) -> list[Invoice]:
+def read(root: Group) -> list[model.Invoice]:
     """The one invoice of the file."""
     trade = root.find(_TRADE)
     if trade is None:
@@ -64,7 +46,7 @@ def read(root: Group) -> list[Invoice]:
     charges = [_allowance(each) for each in settlement.all("SpecifiedTradeAllowanceCharge")]
     charges += [_logistics(each) for each in settlement.all("SpecifiedLogisticsServiceCharge")]
     return [
-        Invoice(
+        model.Invoice(
             "cii",
             _profile(root, specification),
             specification,
@@ -81,8 +63,8 @@ def read(root: Group) -> list[Invoice]:
             _references(agreement, delivery, settlement),
             _notes(root),
             _preceding(settlement),
-            _party(agreement.find("SellerTradeParty"), _SELLER) or Party(),
-            _party(agreement.find("BuyerTradeParty"), _BUYER) or Party(),
+            _party(agreement.find("SellerTradeParty"), _SELLER) or model.Party(),
+            _party(agreement.find("BuyerTradeParty"), _BUYER) or model.Party(),
             _party(settlement.find("PayeeTradeParty"), _PAYEE),
             _party(agreement.find("SellerTaxRepresentativeTradeParty"), _REPRESENTATIVE),
             _delivery(delivery),
@@ -106,14 +88,14 @@ _PAYEE = ("BT-59", "", "BT-61", "", "", "", "")
 _REPRESENTATIVE = ("BT-62", "", "", "BT-63", "", "", "BT-69")
 
 
-def _profile(root: Group, specification: str | None) -> Profile:
+def _profile(root: Group, specification: str | None) -> model.Profile:
     old = root.name != "CrossIndustryInvoice"
-    return Profile.ZUGFERD1 if old else profile_of(specification)
+    return model.Profile.ZUGFERD1 if old else profile_of(specification)
 
 
-def _references(agreement: Group, delivery: Group, settlement: Group) -> References:
+def _references(agreement: Group, delivery: Group, settlement: Group) -> model.References:
     others = agreement.all("AdditionalReferencedDocument")
-    return References(
+    return model.References(
         agreement.text("BT-10", "BuyerReference"),
         agreement.text("BT-11", "SpecifiedProcuringProject/ID"),
         agreement.text("BT-12", f"ContractReferencedDocument/{_REFERENCE}"),
@@ -127,18 +109,18 @@ def _references(agreement: Group, delivery: Group, settlement: Group) -> Referen
     )
 
 
-def _notes(root: Group) -> tuple[Note, ...]:
+def _notes(root: Group) -> tuple[model.Note, ...]:
     found = ((each.text("", "Content"), each) for each in root.all(f"{_DOCUMENT}/IncludedNote"))
-    return tuple(Note(text, each.text("", "SubjectCode")) for text, each in found if text)
+    return tuple(model.Note(text, each.text("", "SubjectCode")) for text, each in found if text)
 
 
-def _preceding(settlement: Group) -> tuple[Preceding, ...]:
+def _preceding(settlement: Group) -> tuple[model.Preceding, ...]:
     date = f"FormattedIssueDateTime|IssueDateTime/{_DATE}"
     found = settlement.all("InvoiceReferencedDocument")
-    return tuple(Preceding(each.text("BT-25", _REFERENCE), each.date("BT-26", date)) for each in found)
+    return tuple(model.Preceding(each.text("BT-25", _REFERENCE), each.date("BT-26", date)) for each in found)
 
 
-def _party(group: Group | None, terms: tuple[str, ...]) -> Party | None:
+def _party(group: Group | None, terms: tuple[str, ...]) -> model.Party | None:
     if group is None:
         return None
     name, trade, legal, vat, tax, endpoint, country = terms
@@ -147,7 +129,7 @@ def _party(group: Group | None, terms: tuple[str, ...]) -> Party | None:
         for each in reversed(group.all("SpecifiedTaxRegistration"))
     }
     vat_id, tax_id = (_registered(registered.get(key), term, group) for key, term in (("VA", vat), ("FC", tax)))
-    return Party(
+    return model.Party(
         group.text(name, "Name"),
         group.text(trade, "SpecifiedLegalOrganization/TradingBusinessName"),
         (*group.identifiers("ID"), *group.identifiers("GlobalID")),
@@ -171,11 +153,11 @@ def _registered(found: Group | None, term: str, party: Group) -> str | None:
     return found.text("", "ID")
 
 
-def _address(group: Group | None, country: str) -> Address | None:
+def _address(group: Group | None, country: str) -> model.Address | None:
     if group is None:
         return None
     lines = (group.text("", each) for each in ("LineOne", "LineTwo", "LineThree"))
-    return Address(
+    return model.Address(
         tuple(line for line in lines if line),
         group.text("", "CityName"),
         group.text("", "PostcodeCode"),
@@ -184,30 +166,32 @@ def _address(group: Group | None, country: str) -> Address | None:
     )
 
 
-def _delivery(group: Group) -> Delivery | None:
+def _delivery(group: Group) -> model.Delivery | None:
     date = group.date("BT-72", f"ActualDeliverySupplyChainEvent/OccurrenceDateTime/{_DATE}")
     place = group.find("ShipToTradeParty")
     if place is None:
-        return Delivery(date=date) if date else None
+        return model.Delivery(date=date) if date else None
     location = next(iter((*place.identifiers("ID"), *place.identifiers("GlobalID"))), None)
-    return Delivery(place.text("BT-70", "Name"), location, date, _address(place.find("PostalTradeAddress"), "BT-80"))
+    return model.Delivery(
+        place.text("BT-70", "Name"), location, date, _address(place.find("PostalTradeAddress"), "BT-80")
+    )
 
 
-def _period(group: Group | None, start: str, end: str) -> Period | None:
+def _period(group: Group | None, start: str, end: str) -> model.Period | None:
     if group is None:
         return None
-    return Period(group.date(start, f"StartDateTime/{_DATE}"), group.date(end, f"EndDateTime/{_DATE}"))
+    return model.Period(group.date(start, f"StartDateTime/{_DATE}"), group.date(end, f"EndDateTime/{_DATE}"))
 
 
-def _payments(settlement: Group) -> tuple[PaymentMeans, ...]:
+def _payments(settlement: Group) -> tuple[model.PaymentMeans, ...]:
     remittance = settlement.text("BT-83", "PaymentReference")
     creditor = settlement.text("BT-90", "CreditorReferenceID")
     mandate = settlement.text("BT-89", "SpecifiedTradePaymentTerms/DirectDebitMandateID")
     found = settlement.all("SpecifiedTradeSettlementPaymentMeans", noted=True)
     if not found and (remittance or mandate):
-        return (PaymentMeans(remittance=remittance, mandate=mandate, creditor=creditor, stated=False),)
+        return (model.PaymentMeans(remittance=remittance, mandate=mandate, creditor=creditor, stated=False),)
     return tuple(
-        PaymentMeans(
+        model.PaymentMeans(
             each.text("BT-81", "TypeCode"),
             each.text("BT-82", "Information"),
             remittance,
@@ -222,18 +206,18 @@ def _payments(settlement: Group) -> tuple[PaymentMeans, ...]:
     )
 
 
-def _accounts(means: Group) -> tuple[Account, ...]:
+def _accounts(means: Group) -> tuple[model.Account, ...]:
     bic = means.text("BT-86", "PayeeSpecifiedCreditorFinancialInstitution/BICID")
     return tuple(
-        Account(
+        model.Account(
             each.text("BT-84", "IBANID") or each.text("BT-84", "ProprietaryID"), each.text("BT-85", "AccountName"), bic
         )
         for each in means.all("PayeePartyCreditorFinancialAccount", noted=True)
     )
 
 
-def _allowance(group: Group) -> AllowanceCharge:
-    return AllowanceCharge(
+def _allowance(group: Group) -> model.AllowanceCharge:
+    return model.AllowanceCharge(
         (group.text("", "ChargeIndicator/Indicator") or group.text("", "ChargeIndicator")) in ("true", "1"),
         group.amount("BT-92", "ActualAmount"),
         group.amount("BT-93", "BasisAmount"),
@@ -245,9 +229,9 @@ def _allowance(group: Group) -> AllowanceCharge:
     )
 
 
-def _logistics(group: Group) -> AllowanceCharge:
+def _logistics(group: Group) -> model.AllowanceCharge:
     """A charge for freight, of the EXTENDED profile and of ZUGFeRD 1."""
-    return AllowanceCharge(
+    return model.AllowanceCharge(
         charge=True,
         amount=group.amount("BT-99", "AppliedAmount"),
         category=group.text("BT-102", "AppliedTradeTax/CategoryCode"),
@@ -256,15 +240,15 @@ def _logistics(group: Group) -> AllowanceCharge:
     )
 
 
-def _totals(settlement: Group, currency: str | None, accounting: str | None) -> tuple[Totals, int]:
+def _totals(settlement: Group, currency: str | None, accounting: str | None) -> tuple[model.Totals, int]:
     group = settlement.find(_SUMS)
     if group is None:
-        return Totals(), 0
+        return model.Totals(), 0
     taxes = group.all("TaxTotalAmount", noted=True)
     # Without an attribute, or with the same currency for both, the first is the invoice's.
     own = [each for each in taxes if each.attribute(".", "currencyID") in (None, currency)]
     others = [each for each in taxes if accounting != currency and each.attribute(".", "currencyID") == accounting]
-    totals = Totals(
+    totals = model.Totals(
         group.amount("BT-106", "LineTotalAmount"),
         group.amount("BT-107", "AllowanceTotalAmount"),
         group.amount("BT-108", "ChargeTotalAmount"),
@@ -279,8 +263,8 @@ def _totals(settlement: Group, currency: str | None, accounting: str | None) -> 
     return totals, len(own)
 
 
-def _tax_row(group: Group) -> TaxRow:
-    return TaxRow(
+def _tax_row(group: Group) -> model.TaxRow:
+    return model.TaxRow(
         group.amount("BT-116", "BasisAmount"),
         group.amount("BT-117", "CalculatedAmount"),
         group.text("BT-118", "CategoryCode"),
@@ -291,9 +275,9 @@ def _tax_row(group: Group) -> TaxRow:
     )
 
 
-def _supporting(agreement: Group) -> tuple[Supporting, ...]:
+def _supporting(agreement: Group) -> tuple[model.Supporting, ...]:
     return tuple(
-        Supporting(
+        model.Supporting(
             each.text("BT-122", _REFERENCE),
             each.text("BT-123", "Name"),
             each.text("BT-124", "URIID"),
@@ -304,10 +288,10 @@ def _supporting(agreement: Group) -> tuple[Supporting, ...]:
     )
 
 
-def _line(group: Group) -> Line:
+def _line(group: Group) -> model.Line:
     settlement = group.find(_LINE_SETTLEMENT) or Group(group.element.makeelement("none"), group.place, group.log)
     net, gross = (f"{_LINE_AGREEMENT}/{each}ProductTradePrice" for each in ("NetPrice", "GrossPrice"))
-    return Line(
+    return model.Line(
         group.text("BT-126", "AssociatedDocumentLineDocument/LineID"),
         group.text("BT-127", "AssociatedDocumentLineDocument/IncludedNote/Content"),
         group.amount("BT-129", f"{_LINE_DELIVERY}/BilledQuantity"),
@@ -328,10 +312,10 @@ def _line(group: Group) -> Line:
     )
 
 
-def _item(group: Group | None) -> Item:
+def _item(group: Group | None) -> model.Item:
     if group is None:
-        return Item()
-    return Item(
+        return model.Item()
+    return model.Item(
         group.text("BT-153", "Name"),
         group.text("BT-154", "Description"),
         group.text("BT-155", "SellerAssignedID"),

@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from pipeline.einvoices import model
 from pipeline.einvoices.elements import Group
-from pipeline.einvoices.model import (
-    Account,
-    Address,
-    AllowanceCharge,
-    Delivery,
-    Invoice,
-    Item,
-    Line,
-    Note,
-    Party,
-    PaymentMeans,
-    Period,
-    Preceding,
-    References,
-    Supporting,
-    TaxRow,
-    Totals,
-)
 from pipeline.einvoices.profiles import profile_of
 from pipeline.einvoices.reading import Syntax
 
@@ -37,14 +20,14 @@ def recognises(root: Group) -> bool:
     return root.name in _ROOTS and any(root.has(each) for each in ("AccountingSupplierParty", _SUMS, _LINES))
 
 
-def read(root: Group) -> list[Invoice]:
+def read(root: Group) -> list[model.Invoice]:
     """The one invoice of the file."""
     specification = root.text("BT-24", "CustomizationID")
     currency = root.text("BT-5", "DocumentCurrencyCode")
     accounting = root.text("BT-6", "TaxCurrencyCode")
     totals, counted = _totals(root, currency, accounting)
     return [
-        Invoice(
+        model.Invoice(
             "ubl",
             profile_of(specification),
             specification,
@@ -61,8 +44,8 @@ def read(root: Group) -> list[Invoice]:
             _references(root),
             _notes(root),
             _preceding(root),
-            _party(root.find("AccountingSupplierParty/Party"), _SELLER) or Party(),
-            _party(root.find("AccountingCustomerParty/Party"), _BUYER) or Party(),
+            _party(root.find("AccountingSupplierParty/Party"), _SELLER) or model.Party(),
+            _party(root.find("AccountingCustomerParty/Party"), _BUYER) or model.Party(),
             _party(root.find("PayeeParty"), _PAYEE),
             _party(root.find("TaxRepresentativeParty"), _REPRESENTATIVE),
             _delivery(root.find("Delivery")),
@@ -86,9 +69,9 @@ _PAYEE = ("BT-59", "BT-59", "BT-61", "", "", "", "")
 _REPRESENTATIVE = ("BT-62", "BT-62", "", "BT-63", "", "", "BT-69")
 
 
-def _references(root: Group) -> References:
+def _references(root: Group) -> model.References:
     others = root.all("AdditionalDocumentReference")
-    return References(
+    return model.References(
         root.text("BT-10", "BuyerReference"),
         root.text("BT-11", "ProjectReference/ID"),
         root.text("BT-12", "ContractDocumentReference/ID"),
@@ -102,23 +85,23 @@ def _references(root: Group) -> References:
     )
 
 
-def _notes(root: Group) -> tuple[Note, ...]:
-    return tuple(Note(text) for each in root.all("Note") if (text := each.text("", ".")))
+def _notes(root: Group) -> tuple[model.Note, ...]:
+    return tuple(model.Note(text) for each in root.all("Note") if (text := each.text("", ".")))
 
 
-def _preceding(root: Group) -> tuple[Preceding, ...]:
+def _preceding(root: Group) -> tuple[model.Preceding, ...]:
     found = root.all("BillingReference/InvoiceDocumentReference")
-    return tuple(Preceding(each.text("BT-25", "ID"), each.date("BT-26", "IssueDate")) for each in found)
+    return tuple(model.Preceding(each.text("BT-25", "ID"), each.date("BT-26", "IssueDate")) for each in found)
 
 
-def _party(group: Group | None, terms: tuple[str, ...]) -> Party | None:
+def _party(group: Group | None, terms: tuple[str, ...]) -> model.Party | None:
     """The name is that of the register; payee and representative have only the one they trade under."""
     if group is None:
         return None
     name, trade, legal, vat, tax, endpoint, country = terms
     vat_id, tax_id = _registered(group, vat, tax)
     traded = group.text(trade, "PartyName/Name")
-    return Party(
+    return model.Party(
         group.text(name, "PartyLegalEntity/RegistrationName") or (traded if trade == name else None),
         traded,
         group.identifiers("PartyIdentification/ID"),
@@ -146,11 +129,11 @@ def _registered(party: Group, vat: str, tax: str) -> tuple[str | None, str | Non
     return found.get(True), found.get(False)
 
 
-def _address(group: Group | None, country: str) -> Address | None:
+def _address(group: Group | None, country: str) -> model.Address | None:
     if group is None:
         return None
     lines = (group.text("", each) for each in ("StreetName", "AdditionalStreetName", "AddressLine/Line"))
-    return Address(
+    return model.Address(
         tuple(line for line in lines if line),
         group.text("", "CityName"),
         group.text("", "PostalZone"),
@@ -159,10 +142,10 @@ def _address(group: Group | None, country: str) -> Address | None:
     )
 
 
-def _delivery(group: Group | None) -> Delivery | None:
+def _delivery(group: Group | None) -> model.Delivery | None:
     if group is None:
         return None
-    return Delivery(
+    return model.Delivery(
         group.text("BT-70", "DeliveryParty/PartyName/Name"),
         group.identifier("BT-71", "DeliveryLocation/ID"),
         group.date("BT-72", "ActualDeliveryDate"),
@@ -170,16 +153,16 @@ def _delivery(group: Group | None) -> Delivery | None:
     )
 
 
-def _period(group: Group | None, start: str, end: str) -> Period | None:
+def _period(group: Group | None, start: str, end: str) -> model.Period | None:
     """A period that has neither date but a code (BT-8) is none."""
     if group is None or (group.has("DescriptionCode") and not (group.has("StartDate") or group.has("EndDate"))):
         return None
-    return Period(group.date(start, "StartDate"), group.date(end, "EndDate"))
+    return model.Period(group.date(start, "StartDate"), group.date(end, "EndDate"))
 
 
-def _payments(root: Group) -> tuple[PaymentMeans, ...]:
+def _payments(root: Group) -> tuple[model.PaymentMeans, ...]:
     return tuple(
-        PaymentMeans(
+        model.PaymentMeans(
             each.text("BT-81", "PaymentMeansCode"),
             each.attribute("PaymentMeansCode", "name"),
             each.text("BT-83", "PaymentID"),
@@ -194,8 +177,8 @@ def _payments(root: Group) -> tuple[PaymentMeans, ...]:
     )
 
 
-def _account(group: Group) -> Account:
-    return Account(
+def _account(group: Group) -> model.Account:
+    return model.Account(
         group.text("BT-84", "ID"), group.text("BT-85", "Name"), group.text("BT-86", "FinancialInstitutionBranch/ID")
     )
 
@@ -208,9 +191,9 @@ def _creditor(root: Group) -> str | None:
     return None
 
 
-def _allowance(group: Group) -> AllowanceCharge:
+def _allowance(group: Group) -> model.AllowanceCharge:
     percent = group.amount("BT-94", "MultiplierFactorNumeric")
-    return AllowanceCharge(
+    return model.AllowanceCharge(
         group.text("", "ChargeIndicator") in ("true", "1"),
         group.amount("BT-92", "Amount"),
         group.amount("BT-93", "BaseAmount"),
@@ -222,14 +205,14 @@ def _allowance(group: Group) -> AllowanceCharge:
     )
 
 
-def _totals(root: Group, currency: str | None, accounting: str | None) -> tuple[Totals, int]:
+def _totals(root: Group, currency: str | None, accounting: str | None) -> tuple[model.Totals, int]:
     group = root.find(_SUMS)
     taxes = root.all("TaxTotal/TaxAmount", noted=True)
     own = [each for each in taxes if each.attribute(".", "currencyID") in (None, currency)]
     others = [each for each in taxes if accounting and each.attribute(".", "currencyID") == accounting != currency]
     if group is None:
-        return Totals(tax=own[0].amount("BT-110", ".") if own else None), len(own)
-    totals = Totals(
+        return model.Totals(tax=own[0].amount("BT-110", ".") if own else None), len(own)
+    totals = model.Totals(
         group.amount("BT-106", "LineExtensionAmount"),
         group.amount("BT-107", "AllowanceTotalAmount"),
         group.amount("BT-108", "ChargeTotalAmount"),
@@ -244,8 +227,8 @@ def _totals(root: Group, currency: str | None, accounting: str | None) -> tuple[
     return totals, len(own)
 
 
-def _tax_row(group: Group) -> TaxRow:
-    return TaxRow(
+def _tax_row(group: Group) -> model.TaxRow:
+    return model.TaxRow(
         group.amount("BT-116", "TaxableAmount"),
         group.amount("BT-117", "TaxAmount"),
         group.text("BT-118", "TaxCategory/ID"),
@@ -260,9 +243,9 @@ def _percent(group: Group, term: str, path: str) -> Decimal | None:
     return group.amount(term, path) if group.has(path) else group.amount(term, "Percent")
 
 
-def _supporting(root: Group) -> tuple[Supporting, ...]:
+def _supporting(root: Group) -> tuple[model.Supporting, ...]:
     return tuple(
-        Supporting(
+        model.Supporting(
             each.text("BT-122", "ID"),
             each.text("BT-123", "DocumentDescription"),
             each.text("BT-124", "Attachment/ExternalReference/URI"),
@@ -273,8 +256,8 @@ def _supporting(root: Group) -> tuple[Supporting, ...]:
     )
 
 
-def _line(group: Group) -> Line:
-    return Line(
+def _line(group: Group) -> model.Line:
+    return model.Line(
         group.text("BT-126", "ID"),
         group.text("BT-127", "Note"),
         group.amount("BT-129", _QUANTITY),
@@ -295,10 +278,10 @@ def _line(group: Group) -> Line:
     )
 
 
-def _item(group: Group | None) -> Item:
+def _item(group: Group | None) -> model.Item:
     if group is None:
-        return Item()
-    return Item(
+        return model.Item()
+    return model.Item(
         group.text("BT-153", "Name"),
         group.text("BT-154", "Description"),
         group.text("BT-155", "SellersItemIdentification/ID"),
