@@ -8,11 +8,11 @@ from dataclasses import replace
 from pipeline.documents.text import Document
 from pipeline.einvoices.against_print import Comparison, Verdict, compare
 from pipeline.einvoices.checks import Check, check
-from pipeline.einvoices.fields import FlatField, flat
+from pipeline.einvoices.fields import FlatField, flat, groups
 from pipeline.einvoices.model import Invoice
 from pipeline.einvoices.reading import read
 from pipeline.errors import DocumentError
-from pipeline.handling import Extraction, Field
+from pipeline.handling import Extraction, Field, Group
 
 READABLE, SINGLE = "einvoice_readable", "einvoice_is_one"
 AGAINST_PRINT = "xml_vs_print_"
@@ -35,8 +35,14 @@ def electronic(document: Document, document_type: str) -> Extraction | None:
     if not invoices:
         return None
     first = invoices[0]
-    found = Extraction(document_type, {each.name: (_field(each),) for each in flat(first)})
+    fields = {each.name: (_field(each),) for each in flat(first)}
+    found = Extraction(document_type, fields, groups=tuple(_groups(first)))
     return _judged(found, [*check(first), *_compared(first, document), *_counted(invoices)])
+
+
+def _groups(invoice: Invoice) -> Iterator[Group]:
+    for each in groups(invoice):
+        yield Group(each.name, each.number, {one.name: _field(one) for one in each.fields})
 
 
 def _field(found: FlatField) -> Field:

@@ -73,3 +73,38 @@ def test_a_list_with_a_row_that_was_not_understood_never_adds_up() -> None:
     assert [each.amount for each in found.items] == [Decimal("20.00")]
     assert found.dropped == 1
     assert found.adds_up(Decimal("20.00")) is None
+
+
+@each_invoice
+def test_lines_and_rows_of_taxes_are_groups_with_the_names_of_an_electronic_invoice(invoice: tuple[str, str]) -> None:
+    made = drawn(*invoice, 0)
+    extraction = handler.extract(made.document)
+    lines = [each.fields for each in extraction.groups if each.name == "lines"]
+    rates = [each.fields for each in extraction.groups if each.name == "taxes"]
+    assert [(line["name"].value, Decimal(line["net_amount"].value)) for line in lines] == [
+        (name, amount) for name, _, _, amount in made.items
+    ]
+    assert {
+        (Decimal(row["tax_rate"].value), Decimal(row["taxable_amount"].value), Decimal(row["tax_amount"].value))
+        for row in rates
+    } == set(made.taxes)
+    for cell in (each for group in extraction.groups for each in group.fields.values()):
+        assert (cell.page, cell.method) == (1, "label")
+        assert cell.confidence >= 0.95
+        assert cell.snippet
+
+
+def test_lines_that_do_not_make_the_total_are_given_and_doubted() -> None:
+    layout = """
+    Description          Qty     Unit price     Amount
+    Oak panel              2         10.00       20.00
+    Brass hinge            1          5.00        5.00
+    Net total                                    40.00
+    VAT                                           8.00
+    Total                                        48.00
+    """
+    extraction = handler.extract(document(layout))
+    lines = [each.fields for each in extraction.groups if each.name == "lines"]
+    assert [line["net_amount"].value for line in lines] == ["20.00", "5.00"]
+    assert all(line["net_amount"].confidence < 0.5 for line in lines)
+    assert "items_add_up" not in extraction.checks

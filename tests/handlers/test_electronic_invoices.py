@@ -97,3 +97,19 @@ def test_xml_that_breaks_off_is_told_and_the_print_is_read() -> None:
     assert result["checks"]["einvoice_readable"] is False
     assert "xml" not in {method for _, method in _values(result).values()}
     assert _values(result)["total_gross"][0] == "357.00"
+
+
+def _groups(result: dict[str, Any], name: str) -> list[dict[str, tuple[str, str]]]:
+    several = [each for each in result["groups"] if each["name"] == name]
+    assert [each["number"] for each in several] == list(range(1, len(several) + 1))
+    return [{key: (one["value"], one["method"]) for key, one in each["fields"].items()} for each in several]
+
+
+def test_lines_and_taxes_come_from_the_xml_where_there_is_one() -> None:
+    result = _read(_carrying(PRINTED, building.cii(facts())), "invoice.pdf")
+    assert [(line["name"], line["net_amount"]) for line in _groups(result, "lines")] == [
+        (("Press 1", "xml"), ("100.00", "xml")),
+        (("Press 2", "xml"), ("200.00", "xml")),
+    ]
+    taxes = [(row["taxable_amount"], row["tax_amount"]) for row in _groups(result, "taxes")]
+    assert taxes == [(("300.00", "xml"), ("57.00", "xml"))]

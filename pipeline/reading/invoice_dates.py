@@ -1,0 +1,88 @@
+"""The dates of an invoice: what a label right of or above them announces, else the date of the letterhead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pipeline.handling import Field
+from pipeline.reading import dates
+from pipeline.reading.labels import Kind, Label
+from pipeline.reading.rows import Row, fold
+from pipeline.reading.sheet import Sheet, field
+
+LETTERHEAD_ROWS = 25
+_PRINTED_DATE = re.compile(
+    r"[ :.#°]{0,9}(?:nr\.? |no\.? )?(?:[a-z]{1,4} )?(?:[a-z/_.-]{0,12}\d[\w/_.-]{0,40})?[ ,]{1,5}"
+    r"(?:du|vom|von|del|dated?|van|of|le|issued at|v\.)[ :]{1,3}"
+)
+_PAYABLE_BY = re.compile(r" {1,3}(?:on|by|before|am|bis|zum|le|avant le|op|voor|el|il|entro il)? {0,3}")
+_NOTHING_BETWEEN = re.compile(r"[^a-z0-9]{0,120}(?:(?:the|on|am|le|el|il|op|is|by|zum|den|dem)\b[ :.]{1,3})?")
+_DATE_LABELS = {
+    Kind.ISSUED: ("issue_date", 0.93),
+    Kind.NUMBER: ("issue_date", 0.75),
+    Kind.TITLE: ("issue_date", 0.65),
+    Kind.DATE: ("issue_date", 0.7),
+    Kind.DUE: ("due_date", 0.93),
+    Kind.PAYABLE: ("due_date", 0.8),
+}
+
+
+def find_dates(sheet: Sheet) -> Iterator[tuple[str, Field]]:
+    """Each date by its name; of several that a label announces the best labelled, then the first."""
+    best: dict[str, tuple[float, str, Row]] = {}
+    for place, row in enumerate(sheet.rows):
+        found = dates.find_dates(row.folded, day_first=sheet.day_first)
+        for label in row.labels:
+            for name, trust, value, where in _dated(sheet, place, label, found):
+                if name not in best or trust > best[name][0]:
+                    best[name] = (trust, value, where)
+    for name, (trust, value, row) in best.items():
+        yield name, field(value, row, "label", trust)
+    if "issue_date" not in best:
+        yield from _letter_date(sheet)
+
+
+def _letter_date(sheet: Sheet) -> Iterator[tuple[str, Field]]:
+    """The date of the letterhead, as in "Berlin, 1.2.2024": alone in its row's last cell, among the first rows."""
+    for row in sheet.rows[:LETTERHEAD_ROWS]:
+        cell = row.cells[-1]
+        found = dates.find_dates(fold(cell.text), day_first=sheet.day_first)
+        if len(found) == 1 and len(cell.text) - found[0].end < 3 and found[0].start < 30 and not row.labels:
+            yield "issue_date", field(found[0].value, row, "pattern", 0.5)
+            return
+
+
+def _dated(
+    sheet: Sheet, place: int, label: Label, found: Sequence[dates.FoundDate]
+) -> Iterator[tuple[str, float, str, Row]]:
+    """The date that a label announces, right of it or under it."""
+    row = sheet.rows[place]
+    if label.kind not in _DATE_LABELS:
+        return
+    name, trust = _DATE_LABELS[label.kind]
+    right = next((date for date in found if date.start >= label.end), None)
+    if right and _reaches(row, label, right, loose=label.kind in (Kind.NUMBER, Kind.TITLE)):
+        yield name, trust - (0.0 if right.certain else 0.1), right.value, row
+    elif label.kind in (Kind.ISSUED, Kind.DUE, Kind.DATE):
+        under = _date_below(sheet, place, label)
+        if under:
+            yield name, trust - 0.1, *under
+
+
+def _date_below(sheet: Sheet, place: int, label: Label) -> tuple[str, Row] | None:
+    for under in sheet.rows[place + 1 : place + 3]:
+        cell = under.under(label) if under.page == sheet.rows[place].page else None
+        inside = dates.find_dates(fold(cell.text), day_first=sheet.day_first) if cell else []
+        if cell and inside and inside[0].end - inside[0].start >= len(cell.text) - 4:
+            return inside[0].value, under
+    return None
+
+
+def _reaches(row: Row, label: Label, date: dates.FoundDate, *, loose: bool) -> bool:
+    """Whether a date right of a label is the label's: no other label and no words between, unless "of" joins them."""
+    between = row.folded[label.end : date.start]
+    if any(label.end <= each.start < date.start and each.kind is not Kind.DATE for each in row.labels):
+        return False
+    allowed = _PRINTED_DATE if loose else _PAYABLE_BY if label.kind is Kind.PAYABLE else _NOTHING_BETWEEN
+    return allowed.fullmatch(between) is not None
