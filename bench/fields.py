@@ -74,8 +74,8 @@ class Answer:
 
 def samples(folder: Path, cache: Path | None, means: Means) -> Iterator[Sample]:
     """The labelled documents of a folder, in order of their names."""
-    for boxes in sorted(folder.glob("*.boxes.csv")):
-        yield _receipt(boxes)
+    for path in sorted(folder.glob("*.boxes.csv")):
+        yield receipt(path)
     for labels in sorted(folder.glob("*.gold.json")):
         gold = json.loads(labels.read_text(encoding="utf-8"))
         path = labels.with_name(labels.name.removesuffix(".gold.json"))
@@ -85,15 +85,22 @@ def samples(folder: Path, cache: Path | None, means: Means) -> Iterator[Sample]:
             yield Sample(path.name, document, fields, gold.get("accept") or {}, gold.get("traps") or {})
 
 
-def _receipt(boxes: Path) -> Sample:
+def boxes(path: Path) -> list[Line]:
+    """The lines of a receipt, each with its box: NAME.boxes.csv."""
     lines = []
-    for row in boxes.read_text(encoding="utf-8", errors="replace").splitlines():
+    for row in path.read_text(encoding="utf-8", errors="replace").splitlines():
         corners = row.split(",", 8)
         if len(corners) == 9 and corners[8].strip():
             x, y = [float(each) for each in corners[0:8:2]], [float(each) for each in corners[1:8:2]]
             lines.append(Line(corners[8].strip(), min(x), min(y), max(x), max(y), 1.0))
+    return lines
+
+
+def receipt(path: Path) -> Sample:
+    """A receipt as a perfect recognition would read it, from NAME.boxes.csv and NAME.json."""
+    lines = boxes(path)
     page = Page(1, reading(lines), layout(lines), Source.OCR)
-    key = json.loads(boxes.with_name(boxes.name.replace(".boxes.csv", ".json")).read_text(encoding="utf-8"))
+    key = json.loads(path.with_name(path.name.replace(".boxes.csv", ".json")).read_text(encoding="utf-8"))
     day = dates.find_dates(fold(key.get("date", "")))
     money = amounts.find_amounts(re.sub(r"^\D+", "", key.get("total", "")))
     gold = {
@@ -103,7 +110,7 @@ def _receipt(boxes: Path) -> Sample:
         "total_gross": str(abs(money[0].value)) if money else None,
     }
     readable = {name: value for name, value in gold.items() if value is not None}
-    return Sample(boxes.name.removesuffix(".boxes.csv"), Document(boxes.name, "image/png", (page,)), readable, {}, {})
+    return Sample(path.name.removesuffix(".boxes.csv"), Document(path.name, "image/png", (page,)), readable, {}, {})
 
 
 def _cached(path: Path, cache: Path | None, means: Means) -> Document | None:
