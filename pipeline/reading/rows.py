@@ -76,19 +76,22 @@ def squeeze(text: str, limit: int = 300) -> str:
     return " ".join(text.split())[:limit].rstrip()
 
 
-def rows(document: Document) -> tuple[Row, ...]:
-    """The rows of the first and the last pages, empty ones left out; pages in the middle of a long list add nothing."""
+def rows(document: Document, *, labelled: bool = True) -> tuple[Row, ...]:
+    """The rows of the first and the last pages, empty ones left out; pages in the middle of a long list add nothing.
+
+    Finding labels is most of the work; without it rows have none.
+    """
     pages = document.pages
     if len(pages) > FIRST_PAGES + LAST_PAGES:
         pages = pages[:FIRST_PAGES] + pages[-LAST_PAGES:]
-    return tuple(row for page in pages for row in _page_rows(page))
+    return tuple(row for page in pages for row in _page_rows(page, labelled))
 
 
-def _page_rows(page: Page) -> Iterator[Row]:
+def _page_rows(page: Page, labelled: bool) -> Iterator[Row]:
     lines = (page.layout or page.text).split("\n", MAX_ROWS)[:MAX_ROWS]
     for line in lines:
         text = line[:MAX_ROW].replace("\t", "    ").rstrip()[:MAX_ROW]
         cells = tuple(Cell(each[0], each.start(), each.end()) for each in _CELL.finditer(text))
         if cells:
             folded = fold(text)
-            yield Row(page.number, text, folded, cells, tuple(find_labels(folded)))
+            yield Row(page.number, text, folded, cells, tuple(find_labels(folded)) if labelled else ())
