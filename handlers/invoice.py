@@ -10,7 +10,7 @@ from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.reading import amounts, groups, identifiers, names, numbers, receipts, tax_numbers, taxes, totals
 from pipeline.reading.invoice_dates import find_dates
-from pipeline.reading.likeness import likeness
+from pipeline.reading.likeness import invoice_likeness
 from pipeline.reading.rows import squeeze
 from pipeline.reading.sheet import Sheet, field, sheet
 
@@ -65,7 +65,7 @@ class InvoiceHandler:
 
     def score(self, document: Document) -> float:
         """How many different words of invoices the first pages have, and whether amounts stand there. XML decides."""
-        return likeness(document) if document.einvoice is None else 1.0
+        return invoice_likeness(document) if document.einvoice is None else 1.0
 
     def extract(self, document: Document) -> Extraction:
         """Find the fields: those of the XML where there is one, each compared with the print, then what is printed.
