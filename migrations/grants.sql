@@ -2,21 +2,27 @@
 -- Every table, view and function stands in the first part; a test finds one that was forgotten.
 
 REVOKE ALL ON
-    alembic_version, arrivals, attachments, attempts, documents, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
-    accepted_results, attachments_v, attempts_v, contracts, documents_v, failures, invoices, pages_v, queue_status, recoveries,
-    throughput
-    FROM PUBLIC, "<ingest>", "<work>", "<read>";
+    alembic_version, arrivals, attachments, attempts, checks, clauses, corrections, current_contracts, current_invoices,
+    current_results, documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
+    accepted_results, attachments_v, attempts_v, business_duplicates, checks_v, clauses_v, contract_parties, contracts,
+    corrections_v, current_groups, documents_v, failures, fields_v, invoice_lines, invoice_taxes, invoices, pages_v,
+    queue_status, recoveries, review_queue, throughput
+    FROM PUBLIC, "<ingest>", "<work>", "<read>", "<review>";
 REVOKE ALL ON FUNCTION
-    as_amount(text), as_date(text), clock_offset(), field_value(jsonb, text), guard_history(), guard_task_moves(),
-    is_a_rendition(bigint), queue_clock(), queue_now()
-    FROM PUBLIC, "<ingest>", "<work>", "<read>";
-REVOKE ALL ON SCHEMA "<schema>" FROM "<ingest>", "<work>", "<read>";
+    accept_result(), apply_correction(), as_amount(text), as_box(jsonb), as_confidence(jsonb), as_date(text), as_page(jsonb),
+    as_period(text), check_correction(), clock_offset(), current_values(bigint), field_value(jsonb, text), guard_history(),
+    guard_task_moves(), identifier_key(text), is_a_rendition(bigint), is_amount_field(text), is_date_field(text),
+    name_key(text), queue_clock(), queue_now(), refresh_contract(bigint, jsonb), refresh_current(bigint),
+    refresh_invoice(bigint, jsonb), required_fields(text, boolean), review_fields(text), review_threshold(),
+    unpack_result(bigint, integer, jsonb)
+    FROM PUBLIC, "<ingest>", "<work>", "<read>", "<review>";
+REVOKE ALL ON SCHEMA "<schema>" FROM "<ingest>", "<work>", "<read>", "<review>";
 REVOKE CREATE ON SCHEMA "<schema>" FROM PUBLIC;
 
--- All three: find the schema, know its version, tell the queue's time. Metrics of any process show the last sweep and scan.
-GRANT USAGE ON SCHEMA "<schema>" TO "<ingest>", "<work>", "<read>";
-GRANT SELECT ON alembic_version TO "<ingest>", "<work>", "<read>";
-GRANT EXECUTE ON FUNCTION clock_offset(), queue_now(), queue_clock() TO "<ingest>", "<work>", "<read>";
+-- All four: find the schema, know its version, tell the queue's time. Metrics of any process show the last sweep and scan.
+GRANT USAGE ON SCHEMA "<schema>" TO "<ingest>", "<work>", "<read>", "<review>";
+GRANT SELECT ON alembic_version TO "<ingest>", "<work>", "<read>", "<review>";
+GRANT EXECUTE ON FUNCTION clock_offset(), queue_now(), queue_clock() TO "<ingest>", "<work>", "<read>", "<review>";
 
 -- Ingest: `ingest`, `watch`, and what an operator asks of tasks and documents (`tasks retry`, `tasks cancel`,
 -- `documents reprocess`, `documents unlock`). Writes no lease, so it can neither take a task nor end one that is in work; sees
@@ -53,10 +59,24 @@ GRANT INSERT, UPDATE (name, media_type, document_id, left_out, rendition_of) ON 
 GRANT UPDATE (last_ok_at, braked_at, graced_at, swept_by) ON sweeper_state TO "<work>";
 GRANT INSERT, UPDATE (seconds_per_page, samples, calibrated_at) ON lease_rates TO "<work>";
 
+-- What a result says becomes rows by a trigger with the owner's rights; lines and clauses, which are many, by the worker. It
+-- looks up what was corrected in earlier invoices of an issuer.
+GRANT INSERT ON field_groups, clauses TO "<work>";
+GRANT SELECT ON corrections, current_invoices, current_results TO "<work>";
+
 -- Read: `status`, `leases`, `search`, `export`, `sql`, and the lists and stories of `tasks` and `documents`. Writes nothing.
+-- Review: all that, and corrections, which are only ever added.
 GRANT SELECT ON
-    arrivals, attachments, attempts, documents, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
-    accepted_results, attachments_v, attempts_v, contracts, documents_v, failures, invoices, pages_v, queue_status, recoveries,
-    throughput
-    TO "<read>";
-GRANT EXECUTE ON FUNCTION as_amount(text), as_date(text), field_value(jsonb, text), is_a_rendition(bigint) TO "<read>";
+    arrivals, attachments, attempts, checks, clauses, corrections, current_contracts, current_invoices, current_results,
+    documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
+    accepted_results, attachments_v, attempts_v, business_duplicates, checks_v, clauses_v, contract_parties, contracts,
+    corrections_v, current_groups, documents_v, failures, fields_v, invoice_lines, invoice_taxes, invoices, pages_v,
+    queue_status, recoveries, review_queue, throughput
+    TO "<read>", "<review>";
+GRANT EXECUTE ON FUNCTION
+    as_amount(text), as_box(jsonb), as_confidence(jsonb), as_date(text), as_page(jsonb), as_period(text),
+    field_value(jsonb, text), identifier_key(text), is_a_rendition(bigint), is_amount_field(text), is_date_field(text),
+    name_key(text), review_fields(text), review_threshold()
+    TO "<read>", "<review>";
+GRANT INSERT (document_id, subject, group_name, group_no, name, action, value, page, snippet, by_whom)
+    ON corrections TO "<review>";

@@ -5,7 +5,7 @@ DO $$
 DECLARE
     wanted text;
 BEGIN
-    FOREACH wanted IN ARRAY ARRAY['<ingest>', '<work>', '<read>'] LOOP
+    FOREACH wanted IN ARRAY ARRAY['<ingest>', '<work>', '<read>', '<review>'] LOOP
         BEGIN
             IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = wanted) THEN
                 EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);

@@ -1,38 +1,26 @@
-"""Pages and results in the database: written only inside a transaction that the queue has fenced, read to resume.
+"""Pages, lines and clauses in the database: written inside a transaction that the queue has fenced, read to resume.
 
-What comes from a parser child is not trusted: text is cleaned again and every field is checked against its kind before
-it is stored, so that one odd value can neither fail the document nor break a view.
+Fields and checks are unpacked from an attempt's result by the database, in the statement that accepts it.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
 from pipeline.attachments import Parent
 from pipeline.documents.text import Page, Source, clean, identifiers
+from pipeline.found import MAX_VALUE_CHARACTERS, Found
 from pipeline.kept import LAST_PAGES, WHOLE_CHARACTERS
 from pipeline.queue.model import Claim
 
-MAX_VALUE_CHARACTERS = 2_000
-MAX_SNIPPET_CHARACTERS = 300
-MAX_VALUES = 100
-MAX_NAMES = 200  # of fields, checks or scores
-MAX_GAPS = 100_000
 MAX_PAGE_CHARACTERS = 8_000_000  # twice what a child sends: cleaning may lengthen a text
 MAX_STATEMENT_CHARACTERS = 8_000_000
-MAX_NUMBER = 1e9
-# Only ASCII digits, and no other form of ISO 8601: what Python reads and PostgreSQL does not would break the views.
-_AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_FIELD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 # One statement for many pages: the price of a statement is that of five pages.
 _WRITE_PAGES = text(
@@ -57,6 +45,35 @@ _WRITE_PAGES = text(
     SET attempt_no = excluded.attempt_no, text = excluded.text, layout = excluded.layout, source = excluded.source,
         engine = excluded.engine, error = excluded.error, seconds = excluded.seconds,
         identifiers = excluded.identifiers, note = excluded.note, figures = excluded.figures
+    """
+)
+_WRITE_GROUPS = text(
+    """
+    INSERT INTO field_groups (task_id, attempt_no, name, number, cells)
+    SELECT :task_id, :attempt_no, name, number, cells
+    FROM json_to_recordset(CAST(:rows AS json)) AS given (name text, number integer, cells jsonb)
+    ON CONFLICT DO NOTHING
+    """
+)
+_WRITE_CLAUSES = text(
+    """
+    INSERT INTO clauses
+        (task_id, attempt_no, clause_no, number, level, heading, page, starts_at, end_page, ends_at, tags)
+    SELECT
+        :task_id, :attempt_no, clause_no, number, level, heading, page, starts_at, end_page, ends_at,
+        ARRAY(SELECT json_array_elements_text(tags))
+    FROM json_to_recordset(CAST(:rows AS json)) AS given (
+        clause_no integer,
+        number text,
+        level integer,
+        heading text,
+        page integer,
+        starts_at integer,
+        end_page integer,
+        ends_at integer,
+        tags json
+    )
+    ON CONFLICT DO NOTHING
     """
 )
 # What a handler sees of them, see kept.py: in the middle of a very long document their text is left where it is.
@@ -178,96 +195,12 @@ class Results:
             values = {"task_id": claim.task_id, "attempt_no": claim.attempt_no, "pages": f"[{','.join(rows)}]"}
             connection.execute(_WRITE_PAGES, values)
 
-
-def checked_result(result: object) -> dict[str, Any]:
-    """A child's result with everything left out that is not what it claims to be; `dropped` names what was.
-
-    A field whose name ends in _date holds a real date, one named total_… or amount_… a plain decimal. Never raises.
-    """
-    given = _mapping(result)
-    fields, dropped = _fields(_mapping(given.get("fields")))
-    gaps = given.get("gaps")
-    safe: dict[str, Any] = {
-        "document_type": _word(given.get("document_type")),
-        "handler": _word(given.get("handler")),
-        "scores": {name: value for name, value in _named(given.get("scores")) if _is_number(value)},
-        "fields": fields,
-        "checks": {name: value for name, value in _named(given.get("checks")) if isinstance(value, bool)},
-        "messages": {
-            name: clean(value[:MAX_SNIPPET_CHARACTERS])
-            for name, value in _named(given.get("messages"))
-            if isinstance(value, str)
-        },
-        "gaps": [page for page in gaps[:MAX_GAPS] if _is_page(page)] if isinstance(gaps, list) else [],
-    }
-    if dropped:
-        safe["dropped"] = dropped
-    if isinstance(given.get("handler_error"), str):
-        safe["handler_error"] = clean(given["handler_error"][:MAX_VALUE_CHARACTERS])
-    return safe
-
-
-def _fields(given: Mapping[Any, Any]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """The fields that hold, and the names of those that lost a value."""
-    fields: dict[str, list[dict[str, Any]]] = {}
-    dropped: list[str] = []
-    for name, found in list(given.items())[:MAX_NAMES]:
-        values = found[:MAX_VALUES] if isinstance(found, list) else [found]
-        kept = [value for each in values if (value := _field(str(name), each)) is not None]
-        if kept:
-            fields[str(name)] = kept
-        if len(kept) < len(values):
-            dropped.append(clean(str(name)[:64]))
-    return fields, dropped
-
-
-def _field(name: str, found: object) -> dict[str, Any] | None:
-    given = _mapping(found)
-    text = given.get("value")
-    if not isinstance(text, str) or not _FIELD.fullmatch(name):
-        return None
-    value = clean(text[:MAX_VALUE_CHARACTERS]).strip()
-    if not value or not _is_canonical(name, value):
-        return None
-    snippet, confidence, page = given.get("snippet"), given.get("confidence"), given.get("page")
-    return {
-        "value": value,
-        "page": page if _is_page(page) else None,
-        "snippet": clean(snippet[:MAX_SNIPPET_CHARACTERS]) if isinstance(snippet, str) else "",
-        "method": _word(given.get("method")),
-        "confidence": min(max(confidence, 0), 1) if _is_number(confidence) else None,
-    }
-
-
-def _is_canonical(name: str, value: str) -> bool:
-    if name.endswith("_date"):
-        try:
-            return _DATE.fullmatch(value) is not None and 1900 <= dt.date.fromisoformat(value).year <= 2200
-        except ValueError:
-            return False
-    if name.startswith(("total_", "amount_")):
-        return _AMOUNT.fullmatch(value) is not None
-    return True
-
-
-def _mapping(value: object) -> Mapping[Any, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _named(values: object) -> list[tuple[str, Any]]:
-    return [(clean(str(name)[:64]), value) for name, value in list(_mapping(values).items())[:MAX_NAMES]]
-
-
-def _word(value: object) -> str | None:
-    return clean(value[:64]) if isinstance(value, str) else None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
-
-
-def _is_page(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_NUMBER
+    def write_found(self, connection: Connection, claim: Claim, found: Found) -> None:
+        """Store lines, taxes, parties and clauses inside the completing transaction. Writing them again is harmless."""
+        for statement, rows in ((_WRITE_GROUPS, found.groups), (_WRITE_CLAUSES, found.clauses)):
+            if rows:
+                values = {"task_id": claim.task_id, "attempt_no": claim.attempt_no}
+                connection.execute(statement, {**values, "rows": json.dumps(rows, ensure_ascii=False)})
 
 
 def _statements(rows: Iterable[str]) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""The group roles of an installation (one takes in, one works, one reads) and the way they get their rights.
+"""The group roles of an installation (to take in, to work, to read, to review) and the way they get their rights.
 
 What each may do is SQL: migrations/roles.sql makes the roles, migrations/grants.sql gives and takes the rights. Roles
 belong to a whole server, so those of a schema other than public bear its name.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
-KINDS = ("ingest", "work", "read")
+KINDS = ("ingest", "work", "read", "review")
 PUBLIC = "public"
 
 

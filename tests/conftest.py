@@ -116,6 +116,7 @@ def empty(engine: Engine) -> None:
     with engine.begin() as connection:
         for table in (
             "pages",
+            "corrections",
             "attachments",
             "arrivals",
             "attempts",

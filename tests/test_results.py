@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
 from pipeline.documents.text import Page, Source, clean
+from pipeline.found import checked_result
 from pipeline.kept import Kept
 from pipeline.queue.model import Claim, Usage
 from pipeline.queue.store import Queue
-from pipeline.results import Results, checked_result
+from pipeline.results import Results
 from tests.tasks import add_task
 
 VIEWED = (

@@ -202,12 +202,21 @@ def test_views_and_functions_mean_their_own_schema_whatever_the_search_path(engi
 
 
 def test_no_function_of_an_installation_looks_names_up_when_it_is_called(engines: Engines) -> None:
-    """But those in PL/pgSQL, which are the guards, and name nothing that is not of the system."""
-    late = "SELECT count(*) FROM pg_proc WHERE pronamespace = CAST(:schema AS regnamespace) AND prosqlbody IS NULL"
-    guards = " AND proname IN ('guard_task_moves', 'guard_history')"
-    assert value(engines["archive"], late, schema="archive") == value(
-        engines["archive"], late + guards, schema="archive"
+    """But those in PL/pgSQL: the guards name nothing that is not of the system, the others bring their search path."""
+    late = (
+        "SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc"
+        " WHERE pronamespace = CAST(:schema AS regnamespace) AND prosqlbody IS NULL"
+        " AND NOT COALESCE('search_path=archive, pg_catalog, pg_temp' = ANY (proconfig), false)"
     )
+    assert value(engines["archive"], late, schema="archive") == "guard_history guard_task_moves"
+
+
+def test_the_owners_rights_are_lent_only_to_functions_with_a_search_path(engines: Engines) -> None:
+    lent = (
+        "SELECT count(*) FROM pg_proc WHERE pronamespace = CAST(:schema AS regnamespace) AND prosecdef"
+        " AND NOT COALESCE('search_path=archive, pg_catalog, pg_temp' = ANY (proconfig), false)"
+    )
+    assert value(engines["archive"], lent, schema="archive") == 0
 
 
 def test_every_object_is_in_the_schema_of_the_installation(engines: Engines) -> None:

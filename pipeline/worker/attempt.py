@@ -18,10 +18,11 @@ from pipeline.attachments import Parent, Part
 from pipeline.config import LimitSettings
 from pipeline.documents.text import Page, clean
 from pipeline.errors import LeaseLost
+from pipeline.found import checked
 from pipeline.queue.model import Claim, Outcome, Usage
 from pipeline.queue.settle import Counts, Fault, decide
 from pipeline.reasons import Reason, Retry
-from pipeline.results import Material, checked_result
+from pipeline.results import Material
 from pipeline.worker import carrying
 from pipeline.worker.busyness import Busyness
 from pipeline.worker.deaths import ChildDied, Death
@@ -275,18 +276,19 @@ class Attempt:
         if reason not in DELIVERED:
             raise BrokenFrame(f"finished with reason {reason}")
         usage = Usage(*usage_of(frame))
-        result = checked_result(frame.get("result"))
+        found = checked(frame.get("result"))
 
         def write() -> None:
             with self._queue.completing(
                 self._claim,
                 reason=reason,
                 pages_done=self._done,
-                result=result,
+                result=found.result,
                 usage=usage,
                 pages_stored=self._stored,
             ) as connection:
                 self._equipment.results.write_pages(connection, self._claim, self._unsaved)
+                self._equipment.results.write_found(connection, self._claim, found)
                 self._equipment.attachments.record(
                     connection, self._start.parent, self._parts, handler=self._claim.handler, policy=self._policy
                 )
@@ -299,7 +301,7 @@ class Attempt:
             # The commit had arrived; only its answer was lost.
         if self._parts:
             self._equipment.notify()
-        kind, pages = result["document_type"], self._done
+        kind, pages = found.result["document_type"], self._done
         seconds = boottime() - self._began_at
         logger.info(
             "task %d: read %s in %.1f s: %s, pages: %d, %s", self._ids()[0], self._name, seconds, kind, pages, reason

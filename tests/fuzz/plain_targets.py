@@ -18,8 +18,8 @@ from pipeline.documents.markup import einvoice_text, einvoice_xml, xml_text
 from pipeline.documents.office.xml import Attributes, read_xml
 from pipeline.documents.text import Page, Source, clean, display_name, identifiers
 from pipeline.errors import ConfigurationError, DocumentError
+from pipeline.found import checked_result
 from pipeline.intake.placing import numbered
-from pipeline.results import checked_result
 from pipeline.worker.frames import (
     BrokenFrame,
     Decoder,
