@@ -1,4 +1,4 @@
-"""The dates of an invoice: what a label right of or above them announces, else the date of the letterhead."""
+"""The dates of an invoice: what a label left of or above them announces, else the date of the letterhead."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pipeline.reading import dates
 from pipeline.reading.labels import Kind, Label
 from pipeline.reading.rows import Row, fold
 from pipeline.reading.sheet import Sheet, field
+from pipeline.reading.tables import cells_below
 
 LETTERHEAD_ROWS = 25
 _PRINTED_DATE = re.compile(
@@ -25,7 +26,11 @@ _DATE_LABELS = {
     Kind.DATE: ("issue_date", 0.7),
     Kind.DUE: ("due_date", 0.93),
     Kind.PAYABLE: ("due_date", 0.8),
+    Kind.DELIVERY: ("delivery_date", 0.9),
 }
+_LOOSE = frozenset({Kind.NUMBER, Kind.TITLE})
+_ABOVE = frozenset({Kind.ISSUED, Kind.DUE, Kind.DATE, Kind.DELIVERY, Kind.PERIOD})
+_JOINING = re.compile(r"[^a-z0-9]{1,12}(?:bis|to|until|through|au|al|tot|t/m|a|hasta|fino al)?[^a-z0-9]{0,12}")
 
 
 def find_dates(sheet: Sheet) -> Iterator[tuple[str, Field]]:
@@ -39,6 +44,7 @@ def find_dates(sheet: Sheet) -> Iterator[tuple[str, Field]]:
                     best[name] = (trust, value, where)
     for name, (trust, value, row) in best.items():
         yield name, field(value, row, "label", trust)
+    yield from _period(sheet)
     if "issue_date" not in best:
         yield from _letter_date(sheet)
 
@@ -53,6 +59,19 @@ def _letter_date(sheet: Sheet) -> Iterator[tuple[str, Field]]:
             return
 
 
+def _period(sheet: Sheet) -> Iterator[tuple[str, Field]]:
+    """The first and the last day of the first labelled period."""
+    for place, row in enumerate(sheet.rows):
+        for label in row.labels:
+            if label.kind is not Kind.PERIOD:
+                continue
+            for where, found in ((row, _right(sheet, place, label)), *_below(sheet, place, label)):
+                if len(found) > 1 and _JOINING.fullmatch(where.folded[found[0].end : found[1].start]):
+                    yield "period_start", field(found[0].value, where, "label", 0.88)
+                    yield "period_end", field(found[1].value, where, "label", 0.88)
+                    return
+
+
 def _dated(
     sheet: Sheet, place: int, label: Label, found: Sequence[dates.FoundDate]
 ) -> Iterator[tuple[str, float, str, Row]]:
@@ -62,21 +81,32 @@ def _dated(
         return
     name, trust = _DATE_LABELS[label.kind]
     right = next((date for date in found if date.start >= label.end), None)
-    if right and _reaches(row, label, right, loose=label.kind in (Kind.NUMBER, Kind.TITLE)):
+    if right and _reaches(row, label, right, loose=label.kind in _LOOSE):
         yield name, trust - (0.0 if right.certain else 0.1), right.value, row
-    elif label.kind in (Kind.ISSUED, Kind.DUE, Kind.DATE):
-        under = _date_below(sheet, place, label)
-        if under:
-            yield name, trust - 0.1, *under
+    elif label.kind in _ABOVE:
+        for under, dated in _below(sheet, place, label)[:1]:
+            yield name, trust - (0.05 if dated[0].certain else 0.1), dated[0].value, under
 
 
-def _date_below(sheet: Sheet, place: int, label: Label) -> tuple[str, Row] | None:
-    for under in sheet.rows[place + 1 : place + 3]:
-        cell = under.under(label) if under.page == sheet.rows[place].page else None
-        inside = dates.find_dates(fold(cell.text), day_first=sheet.day_first) if cell else []
-        if cell and inside and inside[0].end - inside[0].start >= len(cell.text) - 4:
-            return inside[0].value, under
-    return None
+def _right(sheet: Sheet, place: int, label: Label) -> list[dates.FoundDate]:
+    row = sheet.rows[place]
+    found = [each for each in dates.find_dates(row.folded, day_first=sheet.day_first) if each.start >= label.end]
+    return found if found and _reaches(row, label, found[0], loose=False) else []
+
+
+def _below(sheet: Sheet, place: int, label: Label) -> list[tuple[Row, list[dates.FoundDate]]]:
+    """The dates under a label, row by row, where the cell holds nothing else: from the first one that is under it."""
+    found = []
+    for cell, under in cells_below(sheet.rows, place, label.start, label.end):
+        inside = [
+            each
+            for each in dates.find_dates(under.folded, day_first=sheet.day_first)
+            if cell.start <= each.start and each.end <= cell.end
+        ]
+        if inside and sum(each.end - each.start for each in inside) >= len(cell.text) - 4 * len(inside):
+            first = next((number for number, each in enumerate(inside) if each.end > label.start), 0)
+            found.append((under, inside if len(inside) < 2 or label.kind is Kind.PERIOD else inside[first:]))
+    return found
 
 
 def _reaches(row: Row, label: Label, date: dates.FoundDate, *, loose: bool) -> bool:

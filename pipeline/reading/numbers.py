@@ -10,11 +10,14 @@ from pipeline.reading import amounts, dates
 from pipeline.reading.labels import Kind, Label
 from pipeline.reading.naming import POSTAL
 from pipeline.reading.rows import Row, fold
-from pipeline.reading.tables import has_item_word
+from pipeline.reading.tables import cells_below, has_item_word, is_header
 
-_NUMBER = re.compile(r"[ :.#°º-]{0,160}((?:[A-Za-z]{1,4} )?[A-Za-z0-9][A-Za-z0-9/_.-]{0,38}[A-Za-z0-9]|\d)(?![\w/-])")
+_NUMBER = re.compile(
+    r"[ :.#°º-]{0,160}(?:n[°º.] ?)?((?:[A-Za-z]{1,4} )?[A-Za-z0-9][A-Za-z0-9/_.-]{0,38}[A-Za-z0-9]|\d)(?![\w/-])"
+)
 _BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º]|#)\.? ?[:.]?(?= |$)")
 _PHONE = re.compile(r"[+(][\d ()/.-]{6,}|0\d{1,5}[ /-]\d[\d /-]{4,}|\d{3}[ .-]\d{3}[ .-]\d{4}")
+_FACTS = frozenset({Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
 TITLE_ROWS = 6  # a bare label further below the title than this is the number of something else
 
 
@@ -54,9 +57,8 @@ def _right(row: Row, label: Label) -> str | None:
 
 
 def _below(rows: Sequence[Row], place: int, label: Label) -> FoundNumber | None:
-    for under in rows[place + 1 : place + 3]:
-        cell = under.under(label) if under.page == rows[place].page else None
-        if cell and (value := _as_number(cell.text, title=False)):
+    for cell, under in cells_below(rows, place, label.start, label.end):
+        if value := _as_number(cell.text, title=False):
             return FoundNumber(value, under, 0.9)
     return None
 
@@ -72,14 +74,13 @@ def _as_number(text: str, *, title: bool) -> str | None:
 
 
 def _bare(rows: Sequence[Row]) -> Iterator[FoundNumber]:
-    """The numbers beside a label that says no more than "Number", in a row just below or beside the title."""
+    """The numbers of a label that says no more than "Number": below the title, or among dates that are labelled."""
     titles = [(place, row.page) for place, row in enumerate(rows) if _is_title(row)]
     for place, row in enumerate(rows):
-        if has_item_word(row) or not any(
-            page == row.page and -1 <= place - title <= TITLE_ROWS for title, page in titles
-        ):
+        near = any(page == row.page and -1 <= place - title <= TITLE_ROWS for title, page in titles)
+        if is_header(row) or not (near or _among_facts(rows, place)):
             continue
-        value = _beside(row)
+        value = None if has_item_word(row) and not _is_facts(row) else _beside(rows, place)
         if value:
             yield FoundNumber(value, row, 0.65)
 
@@ -93,16 +94,29 @@ def _is_title(row: Row) -> bool:
     )
 
 
-def _beside(row: Row) -> str | None:
-    """The value behind a bare label that opens a cell: in the rest of the cell, else in the next one."""
+def _is_facts(row: Row) -> bool:
+    return any(label.kind in _FACTS for label in row.labels)
+
+
+def _among_facts(rows: Sequence[Row], place: int) -> bool:
+    """Whether the dates of the invoice or numbers of the customer are announced beside, above or below a row."""
+    return any(_is_facts(row) for row in rows[max(0, place - 2) : place + 3] if row.page == rows[place].page)
+
+
+def _beside(rows: Sequence[Row], place: int) -> str | None:
+    """The value behind a bare label that opens a cell: in the rest of the cell, in the next one, or under it."""
+    row = rows[place]
     for position, cell in enumerate(row.cells):
         label = _BARE.match(row.folded[cell.start : cell.end])
         if label is None:
             continue
-        following = row.cells[position + 1].text if position + 1 < len(row.cells) else ""
-        printed = cell.text[label.end() :].strip() or following
-        value = _as_number(printed, title=False) if _NUMBER.fullmatch(printed) else None
-        return value if value and not _other_figure(printed) else None
+        rest = cell.text[label.end() :].strip(" :")
+        under = [] if rest else [each.text for each, _ in cells_below(rows, place, cell.start, cell.end)[:1]]
+        following = [] if rest else [each.text for each in row.cells[position + 1 : position + 2]]
+        for printed in (rest, *following, *under):
+            value = _as_number(printed, title=False) if _NUMBER.fullmatch(printed) else None
+            if value and not _other_figure(printed):
+                return value
     return None
 
 

@@ -1,10 +1,14 @@
-"""The header row of a list of items: known by the words for quantities, units, prices and descriptions in it."""
+"""What stands under what: the values below a row of labels, and the header row of a list of items.
+
+A header is known by the words for quantities, units, prices and descriptions in it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from pipeline.reading.rows import Row
+from pipeline.reading.rows import Cell, Row
 
 _WORDS = re.compile(
     r"\b(?:qty|quantity|unit|price|rate|description|item|menge|anzahl|preis|einzelpreis|\w{0,12}beschreibung"
@@ -31,3 +35,23 @@ def is_header(row: Row) -> bool:
         return False
     words = {match[0] for pattern in (_WORDS, _FIGURES) for match in pattern.finditer(row.folded)}
     return len(words) >= HEADINGS
+
+
+def cells_below(rows: Sequence[Row], place: int, start: int, end: int, *, within: int = 2) -> list[tuple[Cell, Row]]:
+    """The cells under a label in the next rows of its page, nearest first: in its columns, else at its turn.
+
+    Letters differ in width, so that a value may stand beside the columns of its label; where both rows have as many
+    cells, the second cell is under the second.
+    """
+    row = rows[place]
+    found = []
+    for under in rows[place + 1 : place + 1 + within]:
+        if under.page != row.page:
+            break
+        cell = next((each for each in under.cells if each.overlaps(start - 1, end + 1)), None)
+        if len(under.cells) == len(row.cells) > 1:
+            turn = next((number for number, each in enumerate(row.cells) if each.overlaps(start, end)), None)
+            cell = cell if turn is None else under.cells[turn]
+        if cell:
+            found.append((cell, under))
+    return found
