@@ -1,4 +1,4 @@
-"""How well the type of a document is told: `python -m bench.document_types invoice=FOLDER contract=FOLDER other=FOLDER …`
+"""How well the type of a document is told: `python -m bench.document_types invoice=FOLDER contract=… other=… …`
 
 Each folder is named with the type of what it holds; a label FILE.gold.json with a `doc_type` beside a file says it
 better (receipts and credit notes are invoices, what has another type is other). Files are read and chosen for as the

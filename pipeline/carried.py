@@ -11,6 +11,7 @@ from pipeline.documents.markup.einvoice_xml import kind_of
 
 ITSELF = 0  # the number of the document itself, where an attachment says what it is another form of
 MOST_BYTES = 20_000_000  # a larger one is read by its print alone
+MOST_INVOICES = 10
 _HEAD_BYTES = 65_536
 _XML = "application/xml"
 
@@ -25,22 +26,36 @@ def own_einvoice(file: BinaryIO, media_type: str) -> bytes | None:
 
 
 class Copied:
-    """What is remembered of a document's files while they pass by: the first electronic invoice."""
+    """What is remembered of a document's files while they pass by: its electronic invoices, in order.
+
+    All that are kept have at most MOST_BYTES together.
+    """
 
     def __init__(self, content: bytes | None) -> None:
-        self.content = content
+        self._kept = [] if content is None else [content]
+
+    @property
+    def content(self) -> bytes | None:
+        """The first, None when there is none."""
+        return self._kept[0] if self._kept else None
+
+    @property
+    def others(self) -> tuple[bytes, ...]:
+        """Those after the first, each once: a PDF may carry an invoice in two versions."""
+        return tuple(dict.fromkeys(each for each in self._kept[1:] if each != self._kept[0]))
 
     def watched(self, attachment: Attachment) -> Attachment:
         """The same attachment; once its content was read to the end, it is remembered if it is not too large."""
         return replace(attachment, content=self._copied(attachment.content)) if attachment.content else attachment
 
     def _copied(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        room = MOST_BYTES - sum(map(len, self._kept))
         seen: list[bytes] = []
         size = 0
         for piece in pieces:
             size += len(piece)
-            if size <= MOST_BYTES:
+            if size <= room:
                 seen.append(piece)
             yield piece
-        if self.content is None and size <= MOST_BYTES:
-            self.content = b"".join(seen)
+        if size <= room and len(self._kept) < MOST_INVOICES:
+            self._kept.append(b"".join(seen))

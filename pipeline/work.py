@@ -91,7 +91,8 @@ def process(
         carries = _unpack(document, on_attachment, einvoice)
     # A type that was ordered for a mail or an archive is meant for what is in it.
     wanted = handling.AUTO if carries and media_type in ENVELOPES else job.handler
-    return _finish(Document(job.name, media_type, kept.pages, einvoice.content), handlers, wanted)
+    whole = Document(job.name, media_type, kept.pages, einvoice.content, einvoice.others)
+    return _finish(whole, handlers, wanted)
 
 
 def _unpack(document: OpenDocument, on_attachment: Callable[[Attachment], None], einvoice: Copied) -> bool:

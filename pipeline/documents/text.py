@@ -77,13 +77,15 @@ class Page:
 class Document:
     """All pages of a document, in order, with what handlers may use of its origin. `name` is the file's own.
 
-    `einvoice` is the XML of the electronic invoice that the document is or carries, None when there is none.
+    `einvoice` is the XML of the electronic invoice that the document is or carries, None when there is none;
+    `other_einvoices` are those that a PDF carries besides.
     """
 
     name: str
     media_type: str
     pages: tuple[Page, ...]
     einvoice: bytes | None = None
+    other_einvoices: tuple[bytes, ...] = ()
 
     @property
     def text(self) -> str:

@@ -33,7 +33,7 @@ class FieldGroup:
 
 def flat(invoice: Invoice) -> list[FlatField]:
     """The fields that an invoice has once, those it does not have left out."""
-    everything = (*_core(invoice), *_references(invoice), *_sums(invoice))
+    everything = (*_core(invoice), *_payment(invoice), *_references(invoice), *_sums(invoice))
     return list(_made(everything, invoice))
 
 
@@ -68,8 +68,18 @@ def _core(invoice: Invoice) -> tuple[tuple[str, str, Value], ...]:
         ("payee_name", "BT-59", invoice.payee.name if invoice.payee else None),
         ("iban", "BT-84", account.iban if account else None),
         ("bic", "BT-86", account.bic if account else None),
-        ("mandate", "BT-89", next((each.mandate for each in invoice.payments if each.mandate), None)),
-        ("payment_reference", "BT-83", next((each.remittance for each in invoice.payments if each.remittance), None)),
+    )
+
+
+def _payment(invoice: Invoice) -> tuple[tuple[str, str, Value], ...]:
+    """How it is paid; a direct debit names the account that is debited, the payer's."""
+    means = invoice.payments
+    return (
+        ("payment_means", "BT-81", next((each.code for each in means if each.code), None)),
+        ("payment_reference", "BT-83", next((each.remittance for each in means if each.remittance), None)),
+        ("mandate", "BT-89", next((each.mandate for each in means if each.mandate), None)),
+        ("creditor_id", "BT-90", next((each.creditor for each in means if each.creditor), None)),
+        ("debited_iban", "BT-91", next((each.debited for each in means if each.debited), None)),
     )
 
 

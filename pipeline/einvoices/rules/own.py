@@ -58,8 +58,9 @@ def dl_rate(invoice: Invoice) -> Found:
 
 def dl_iban(invoice: Invoice) -> Found:
     """An account number that looks like an IBAN has its check digits right."""
-    for account in invoice.accounts:
-        iban = "".join((account.iban or "").split()).upper()
+    debited = (each.debited for each in invoice.payments)
+    for number in (*(account.iban for account in invoice.accounts), *debited):
+        iban = "".join((number or "").split()).upper()
         if 15 <= len(iban) <= 34 and iban[:2].isalpha() and iban[2:4].isdigit() and iban.isascii() and iban.isalnum():
             yield valid_iban(iban), f"IBAN {iban}"
 
