@@ -32,6 +32,7 @@ EXPECTED = {
         "invoice_number": "2023-0815",
         "issue_date": "2023-04-03",
         "due_date": "2023-04-17",
+        "delivery_date": "2023-03-28",
         "seller_name": "Nordwind Möbel GmbH",
         "buyer_name": "Brandt & Söhne OHG",
         "currency": "EUR",
