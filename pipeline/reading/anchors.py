@@ -15,7 +15,7 @@ from functools import cached_property
 
 from pipeline.reading import amounts
 from pipeline.reading.rows import Cell, Row, fold, squeeze
-from pipeline.reading.spans import Print, Sort, Span, figures, located, same, shape, sort_of
+from pipeline.reading.spans import Print, Sort, Span, canonical, figures, has_form, located, same, shape, sort_of
 
 MOST_PLACES = 6  # at which one value is looked at
 LABEL_WORDS = 5
@@ -215,7 +215,7 @@ def _hits(anchor: Anchor, sheet: Print) -> Iterator[Hit]:
         row = sheet.rows[place]
         likeness = _likeness(anchor, row.text[span.start : span.end], span)
         if likeness:
-            yield Hit(anchor.name, span.value, row, span, _TRUST[anchor.side] * likeness)
+            yield Hit(anchor.name, canonical(anchor.name, span.value), row, span, _TRUST[anchor.side] * likeness)
 
 
 def _right_of_label(anchor: Anchor, sheet: Print) -> Iterator[tuple[int, Span]]:
@@ -310,7 +310,9 @@ def _likeness(anchor: Anchor, printed: str, span: Span) -> float:
     if anchor.sort is not Sort.WORDS:
         return float(span.cents or not anchor.cents)
     looks = shape(printed)
-    if looks == anchor.looks:
+    if not canonical(anchor.name, printed):
+        return 0.0
+    if looks == anchor.looks or has_form(anchor.name):
         return 1.0
     if ("9" in anchor.looks) != ("9" in looks) or ("a" in looks) < ("a" in anchor.looks):
         return 0.0

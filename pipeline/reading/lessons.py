@@ -21,6 +21,7 @@ KEY_CHARACTERS = 200
 KEY_PAGES = 2  # at either end
 NAME_ROWS = 14  # from the top, where letterheads stand
 TITLE_ROWS = 3
+LETTERS = 3
 _NAME_CHARACTERS = range(5, 61)
 _PAGE_CHARACTERS = 40_000
 
@@ -84,7 +85,11 @@ def _names(rows: Sequence[Row]) -> Iterator[str]:
         for cell in row.cells if row.page == rows[0].page else ():
             words = cell.text.split(" ")
             parts = [words, words[:-1], words[1:]] if place < TITLE_ROWS else [words]
-            yield from (name_key(text) for part in parts if len(text := " ".join(part)) in _NAME_CHARACTERS)
+            yield from (name_key(" ".join(part)) for part in parts if _may_be_a_name(" ".join(part)))
+
+
+def _may_be_a_name(text: str) -> bool:
+    return len(text) in _NAME_CHARACTERS and sum(map(str.isalpha, text)) >= LETTERS
 
 
 def of_the_issuer(

@@ -64,10 +64,10 @@ def with_memory(document: Document, extraction: Extraction, ask: Ask) -> Extract
     """
     here = printed(document)
     keys = issuer_keys(document, extraction.fields, here.rows)
-    if extraction.document_type != INVOICE or not keys or not here.rows:
+    if extraction.document_type != INVOICE or not keys:
         return extraction
     known = [_known(each) for each in of_the_issuer(ask(keys), keys, extraction.fields)]
-    return _recalled(extraction, known, here, _texts(document)) if known else extraction
+    return _recalled(extraction, known, here, _texts(document))
 
 
 def recalled(document: Document, extraction: Extraction, remembered: Sequence[Remembered]) -> Extraction:
@@ -76,6 +76,8 @@ def recalled(document: Document, extraction: Extraction, remembered: Sequence[Re
 
 
 def _recalled(extraction: Extraction, known: Sequence[_Known], here: Print, texts: Sequence[str]) -> Extraction:
+    if not known or not here.rows:
+        return extraction
     fields = dict(extraction.fields)
     names = tuple(dict.fromkeys(name for each in known for name in each.lessons))
     taken = frozenset(

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 
 from pipeline.documents.text import Document
 from pipeline.reading import amounts, dates
+from pipeline.reading.identifiers import find_ibans, find_vat_ids
 from pipeline.reading.rows import Row, fold, rows
 
 MOST_CHARACTERS = 200  # of a value that is searched for
@@ -97,6 +98,19 @@ def same(sort: Sort, one: str, other: str) -> bool:
         except InvalidOperation:
             return False
     return one == other if sort is Sort.DATE else compact(one) == compact(other)
+
+
+def has_form(name: str) -> bool:
+    """Whether the field's values prove themselves by their form, however they are printed."""
+    return name == "iban" or name.endswith("_vat_id")
+
+
+def canonical(name: str, printed: str) -> str:
+    """The value as it is stored; empty for an account or a VAT number that is none."""
+    if not has_form(name):
+        return printed
+    search = find_ibans if name == "iban" else find_vat_ids
+    return next((each.value for each in search(printed)), "")
 
 
 def compact(text: str) -> str:
