@@ -6,13 +6,13 @@ REVOKE ALL ON
     current_results, documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
     accepted_results, attachments_v, attempts_v, business_duplicates, checks_v, clauses_v, contract_parties, contracts,
     corrections_v, current_groups, documents_v, failures, fields_v, invoice_lines, invoice_taxes, invoices, pages_v,
-    queue_status, recoveries, review_queue, throughput
+    queue_status, recoveries, review_documents, review_queue, throughput
     FROM PUBLIC, "<ingest>", "<work>", "<read>", "<review>";
 REVOKE ALL ON FUNCTION
     accept_result(), apply_correction(), as_amount(text), as_box(jsonb), as_confidence(jsonb), as_date(text), as_page(jsonb),
-    as_period(text), check_correction(), clock_offset(), current_values(bigint), field_value(jsonb, text), guard_history(),
-    guard_task_moves(), identifier_key(text), is_a_rendition(bigint), is_amount_field(text), is_date_field(text),
-    name_key(text), queue_clock(), queue_now(), refresh_contract(bigint, jsonb), refresh_current(bigint),
+    as_period(text), check_correction(), clock_offset(), current_values(bigint), field_value(jsonb, text), folded(text),
+    guard_history(), guard_task_moves(), identifier_key(text), is_a_rendition(bigint), is_amount_field(text), is_date_field(text),
+    name_key(text), printed_amounts(text), queue_clock(), queue_now(), refresh_contract(bigint, jsonb), refresh_current(bigint),
     refresh_invoice(bigint, jsonb), required_fields(text, boolean), review_fields(text), review_threshold(),
     unpack_result(bigint, integer, jsonb)
     FROM PUBLIC, "<ingest>", "<work>", "<read>", "<review>";
@@ -55,6 +55,7 @@ GRANT UPDATE (outcome, reason, error, page_no, ended_at, progressed_at, pages_do
 GRANT INSERT (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures),
       UPDATE (attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures)
     ON pages TO "<work>";
+GRANT EXECUTE ON FUNCTION folded(text), printed_amounts(text) TO "<work>";
 GRANT INSERT, UPDATE (name, media_type, document_id, left_out, rendition_of) ON attachments TO "<work>";
 GRANT UPDATE (last_ok_at, braked_at, graced_at, swept_by) ON sweeper_state TO "<work>";
 GRANT INSERT, UPDATE (seconds_per_page, samples, calibrated_at) ON lease_rates TO "<work>";
@@ -71,12 +72,12 @@ GRANT SELECT ON
     documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
     accepted_results, attachments_v, attempts_v, business_duplicates, checks_v, clauses_v, contract_parties, contracts,
     corrections_v, current_groups, documents_v, failures, fields_v, invoice_lines, invoice_taxes, invoices, pages_v,
-    queue_status, recoveries, review_queue, throughput
+    queue_status, recoveries, review_documents, review_queue, throughput
     TO "<read>", "<review>";
 GRANT EXECUTE ON FUNCTION
     as_amount(text), as_box(jsonb), as_confidence(jsonb), as_date(text), as_page(jsonb), as_period(text),
-    field_value(jsonb, text), identifier_key(text), is_a_rendition(bigint), is_amount_field(text), is_date_field(text),
-    name_key(text), review_fields(text), review_threshold()
+    field_value(jsonb, text), folded(text), identifier_key(text), is_a_rendition(bigint), is_amount_field(text),
+    is_date_field(text), name_key(text), printed_amounts(text), review_fields(text), review_threshold()
     TO "<read>", "<review>";
 GRANT INSERT (document_id, subject, group_name, group_no, name, action, value, page, snippet, by_whom)
     ON corrections TO "<review>";

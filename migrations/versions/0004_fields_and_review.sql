@@ -101,6 +101,7 @@ CREATE TABLE current_results (
     missing          text[] NOT NULL,
     least_confidence real,
     corrected_at     timestamptz,
+    put_off_at       timestamptz,
     -- The transaction that wrote this row. Rows of transactions that had not ended are what a snapshot tells apart.
     changed_xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
     changed_at       timestamptz NOT NULL DEFAULT queue_clock(),
@@ -514,8 +515,7 @@ BEGIN
         VALUES (document, accepted.task_id, accepted.attempt_no, accepted.document_type, 0, '{}')
         ON CONFLICT (document_id) DO UPDATE
         SET task_id = excluded.task_id, attempt_no = excluded.attempt_no, document_type = excluded.document_type,
-            changed_xid = excluded.changed_xid, changed_at = excluded.changed_at,
-            corrected_at = (SELECT max(at) FROM corrections_v WHERE corrections_v.document_id = document);
+            changed_xid = excluded.changed_xid, changed_at = excluded.changed_at;
     facts := current_values(document);
     DELETE FROM current_invoices WHERE document_id = document AND accepted.document_type IS DISTINCT FROM 'invoice';
     DELETE FROM current_contracts WHERE document_id = document AND accepted.document_type IS DISTINCT FROM 'contract';
@@ -527,7 +527,11 @@ BEGIN
     judged := ARRAY(SELECT field FROM corrections_v
         WHERE document_id = document AND subject = 'field' AND group_name = '' AND action IN ('accept', 'remove'));
     UPDATE current_results
-        SET failed_checks = (SELECT count(*) FROM checks_v
+        SET corrected_at = (SELECT max(at) FROM corrections
+                WHERE corrections.document_id = document AND subject <> 'document'),
+            put_off_at = (SELECT max(at) FROM corrections
+                WHERE corrections.document_id = document AND subject = 'document'),
+            failed_checks = (SELECT count(*) FROM checks_v
                 WHERE checks_v.document_id = document AND NOT passed AND settled IS NULL),
             missing = ARRAY(SELECT wanted
                 FROM unnest(required_fields(accepted.document_type, facts ? 'buyer_name' OR facts ? 'iban')) AS wanted
@@ -887,12 +891,35 @@ FROM current_results
 JOIN clauses USING (task_id, attempt_no)
 JOIN documents ON documents.document_id = current_results.document_id;
 
--- One row a doubt: a check that failed, a field that must be there and is not, a field less sure than review_threshold().
-CREATE VIEW review_queue AS
+-- One row a document that somebody should look at, the largest amounts first, what was put off last.
+CREATE VIEW review_documents AS
 SELECT
     current_results.document_id,
     documents.name,
     current_results.document_type,
+    current_results.failed_checks,
+    current_results.missing,
+    current_results.least_confidence,
+    current_invoices.seller_name,
+    current_invoices.currency,
+    current_invoices.total_gross,
+    documents.created_at AS received_at,
+    current_results.put_off_at
+FROM current_results
+JOIN documents ON documents.document_id = current_results.document_id
+LEFT JOIN current_invoices ON current_invoices.document_id = current_results.document_id
+WHERE (current_results.failed_checks > 0
+        OR cardinality(current_results.missing) > 0
+        OR current_results.least_confidence < review_threshold())
+    AND NOT is_a_rendition(current_results.document_id)
+ORDER BY current_results.put_off_at NULLS FIRST, current_invoices.total_gross DESC NULLS LAST, current_results.document_id;
+
+-- One row a doubt: a check that failed, a field that must be there and is not, a field less sure than review_threshold().
+CREATE VIEW review_queue AS
+SELECT
+    review_documents.document_id,
+    review_documents.name,
+    review_documents.document_type,
     doubts.item,
     doubts.field,
     doubts.value,
@@ -903,49 +930,37 @@ SELECT
     doubts.box,
     doubts.snippet,
     doubts.why,
-    current_invoices.seller_name,
-    current_invoices.currency,
-    current_invoices.total_gross,
-    documents.created_at AS received_at,
-    put_off.at AS put_off_at
-FROM current_results
-JOIN documents ON documents.document_id = current_results.document_id
-LEFT JOIN current_invoices ON current_invoices.document_id = current_results.document_id
-LEFT JOIN LATERAL (
-    SELECT max(corrections.at) AS at
-    FROM corrections
-    WHERE corrections.document_id = current_results.document_id
-        AND corrections.subject = 'document'
-) AS put_off ON true
+    review_documents.seller_name,
+    review_documents.currency,
+    review_documents.total_gross,
+    review_documents.received_at,
+    review_documents.put_off_at
+FROM review_documents
 CROSS JOIN LATERAL (
     SELECT 1 AS place, 'check' AS item, checks_v."check" AS field, NULL AS value, NULL AS printed,
         CAST(NULL AS real) AS confidence, NULL AS method, CAST(NULL AS integer) AS page, CAST(NULL AS real[]) AS box,
         NULL AS snippet, COALESCE(checks_v.message, 'the check failed') AS why
     FROM checks_v
-    WHERE checks_v.document_id = current_results.document_id
+    WHERE checks_v.document_id = review_documents.document_id
         AND NOT checks_v.passed
         AND checks_v.settled IS NULL
     UNION ALL
     SELECT 2, 'field', missing.field, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'it was not found'
-    FROM unnest(current_results.missing) AS missing (field)
+    FROM unnest(review_documents.missing) AS missing (field)
     UNION ALL
     SELECT 3, 'field', fields_v.field, fields_v.value, fields_v.printed, fields_v.confidence, fields_v.method,
         fields_v.page, fields_v.box, fields_v.snippet,
         format('found by %s with confidence %s, below %s', fields_v.method, round(CAST(fields_v.confidence AS numeric), 2),
             review_threshold())
     FROM fields_v
-    WHERE fields_v.document_id = current_results.document_id
+    WHERE fields_v.document_id = review_documents.document_id
         AND fields_v.group_name = ''
         AND fields_v.ordinal = 1
-        AND fields_v.field = ANY (review_fields(current_results.document_type))
+        AND fields_v.field = ANY (review_fields(review_documents.document_type))
         AND fields_v.confidence < review_threshold()
 ) AS doubts
-WHERE (current_results.failed_checks > 0
-        OR cardinality(current_results.missing) > 0
-        OR current_results.least_confidence < review_threshold())
-    AND NOT is_a_rendition(current_results.document_id)
-ORDER BY put_off.at NULLS FIRST, current_invoices.total_gross DESC NULLS LAST, current_results.document_id, doubts.place,
-    doubts.field;
+ORDER BY review_documents.put_off_at NULLS FIRST, review_documents.total_gross DESC NULLS LAST,
+    review_documents.document_id, doubts.place, doubts.field;
 
 -- The same invoice twice, as documents of different bytes: a double payment if nobody looks. An XML that shows the same invoice
 -- as the PDF beside it is none, and neither is a credit note with the number of its invoice.

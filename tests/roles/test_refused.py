@@ -57,6 +57,7 @@ RIGHTS: Mapping[str, tuple[str, str, str, str]] = {
     "pages_v": ("", "", "s", "s"),
     "queue_status": ("", "", "s", "s"),
     "recoveries": ("", "", "s", "s"),
+    "review_documents": ("", "", "s", "s"),
     "review_queue": ("", "", "s", "s"),
     "throughput": ("", "", "s", "s"),
 }
