@@ -26,7 +26,7 @@ from pipeline.reasons import Reason
 from pipeline.worker.frames import encode, unpacked_of
 from pipeline.worker.unpacking import Unpacker
 from tests.documents.seeing import Seeing
-from tests.fuzz import hostile
+from tests.fuzz import einvoice_target, hostile
 from tests.fuzz.oracle import require_finite, require_storable
 from tests.fuzz.plain_targets import PLAIN
 from tests.handlers.pages import ENGLISH_INVOICE, GERMAN_INVOICE
@@ -54,6 +54,7 @@ def targets() -> Mapping[str, Target]:
     found = [_of_format(kind, kinds, handlers, corpus.get(kind.name, ())) for kind in kinds]
     found.append(Target("identify", _every_seed, lambda data: _identified(data, kinds)))
     found.append(Target("handlers", _texts, lambda data: _handled(data, handlers)))
+    found.append(Target("einvoice", einvoice_target.seeds, einvoice_target.run))
     found += [Target(name, seeds, run) for name, (seeds, run) in PLAIN.items()]
     return {each.name: each for each in found}
 
