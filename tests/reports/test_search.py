@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
+import unicodedata
+from decimal import Decimal
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +18,10 @@ from sqlalchemy import Engine, text
 from pipeline.documents.text import identifier, identifiers
 from pipeline.errors import UsageProblem
 from pipeline.queue.store import Queue
-from pipeline.reports import search
-from tests.stories import claim, finish
+from pipeline.reports import printed, search, snippets
+from pipeline.reports.search_filters import Filters, amount_range
+from pipeline.reports.search_query import parse
+from tests.stories import claim, finish, value
 from tests.tasks import add_task
 
 
@@ -85,11 +92,11 @@ def test_the_snippet_shows_the_best_hit_of_the_page(engine: Engine, queue: Queue
 
 @given(st.text("0a", max_size=4), st.text("0a", min_size=1, max_size=3))
 def test_the_nearer_a_number_the_smaller_its_distance(found: str, number: str) -> None:
-    away = search.distance(found, number)
-    assert (away == search.WHOLE) == (found == number)
-    assert (away == search.ABSENT) == (number not in found)
-    assert (away <= search.END) == found.endswith(number)
-    assert (away == search.START) == (found.startswith(number) and not found.endswith(number))
+    away = snippets.distance(found, number)
+    assert (away == snippets.WHOLE) == (found == number)
+    assert (away == snippets.ABSENT) == (number not in found)
+    assert (away <= snippets.END) == found.endswith(number)
+    assert (away == snippets.START) == (found.startswith(number) and not found.endswith(number))
 
 
 def test_the_snippet_shows_the_hit(engine: Engine, queue: Queue) -> None:
@@ -109,23 +116,23 @@ def test_the_limit_keeps_the_best(engine: Engine, queue: Queue) -> None:
 @pytest.mark.parametrize("words", ["", "  ", "\x00", "-0042", "-a -b"])
 def test_a_query_must_ask_for_something(words: str) -> None:
     with pytest.raises(UsageProblem, match="say what to look for"):
-        search.parse(words)
+        parse(words)
 
 
 @given(st.from_regex(r"([A-Z]{1,4}[-/.]?)?[0-9]{3,10}", fullmatch=True), st.text(alphabet=" abcXYZ\n", max_size=40))
 def test_what_a_query_looks_up_is_how_pages_store_it(number: str, around: str) -> None:
     page_text = f"{around} {number} {around}"
-    (wanted,) = search.parse(number).numbers
-    assert wanted == identifier(number)
-    assert wanted in identifiers(page_text)
-    assert f"«{number}»" in search.around(page_text, [wanted])
+    (wanted,) = parse(number).numbers
+    assert wanted.identifier == identifier(number)
+    assert wanted.identifier in identifiers(page_text)
+    assert f"«{number}»" in snippets.around_number(page_text, [wanted.identifier])
 
 
 @given(st.text(min_size=1, alphabet=st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
 def test_any_query_has_a_statement_with_all_its_values(words: str) -> None:
     if any(not token.startswith("-") for token in words.split()):
-        statement, values = search.compiled(search.parse(words))
-        assert set(statement.compile().params) == set(values) | {"type", "limit"}
+        statement, values = search.compiled(parse(words), Filters())
+        assert set(statement.compile().params) == set(values) | {"limit"}
 
 
 @pytest.mark.parametrize("words", ["';DROP--", "%0042%", "a & b | !", "((", '"unbalanced', "1:2 <-> 345", "\\0042"])
@@ -149,12 +156,252 @@ def test_both_ways_use_their_index(engine: Engine, queue: Queue) -> None:
         connection.execute(text("VACUUM ANALYZE pages"))
         # A few thousand pages may still be read through faster; what counts is that the indexes can answer.
         connection.execute(text("SET enable_seqscan = off"))
-        indexes = {'"pages_search"', '"pages_identifiers"'}
-        for words in ("20263999", "invoice 20263999 3999", "20263999 or 20263998"):
-            statement, values = search.compiled(search.parse(words))
+        indexes = {'"pages_search"', '"pages_identifiers"', '"pages_amounts"'}
+        for words in ("20263999", "20263999 3.999", "20263999 or 1.234,56", "invoice 1234,00"):
+            statement, values = search.compiled(parse(words), Filters())
             explained = text("EXPLAIN (FORMAT JSON) " + statement.text)
-            plan = json.dumps(connection.execute(explained, {**values, "type": None, "limit": 50}).scalar_one())
-            assert indexes <= set(re.findall(r'"\w+"', plan)), words
+            plan = json.dumps(connection.execute(explained, {**values, "limit": 50}).scalar_one())
+            assert words == "invoice 1234,00" or indexes <= set(re.findall(r'"\w+"', plan)), words
             assert not re.search(r'"Seq Scan", [^{}]*"Relation Name": "pages"', plan), words
         connection.execute(text("RESET enable_seqscan"))
     assert [row["page_no"] for row in search.search(engine, "20263999")] == [3999]
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [
+        ("Müller", "muller"),
+        ("MÜLLER", "müller"),
+        ("Muller", "Müller"),
+        ("Mueller", "Müller"),
+        ("Müller", "Mueller"),
+        ("façade", "facade"),
+        ("facade", "façade"),
+        ("Straße", "strasse"),
+        ("STRASSE", "straße"),
+        ("Łódź", "lodz"),
+        ("Ørsted", "orsted"),
+        ("Đorđe", "dorde"),
+        ("Œuvre", "oeuvre"),
+        ("Αθήνα", "αθηνα"),
+        ("Ёлка", "елка"),
+        ("eﬃcient ﬁrm", "efficient firm"),
+        ("x\u030cenon", "xenon"),
+        ("Rech\u00adnung", "rechnung"),
+        ("Vertragsgemäß", '"vertragsgemass"'),
+    ],
+)
+def test_a_word_is_found_however_its_accents_are_typed(engine: Engine, queue: Queue, printed: str, typed: str) -> None:
+    finish(engine, queue, [f"Before {printed} GmbH after", "quite another page"])
+    (hit,) = search.search(engine, typed)
+    assert f"«{unicodedata.normalize('NFC', printed.split(maxsplit=1)[0])}»" in hit["snippet"]
+    assert hit["page_no"] == 1
+
+
+@pytest.mark.parametrize("typed", ["neue", "due", "que", "bauer"])
+def test_no_umlaut_is_seen_where_there_is_none(engine: Engine, queue: Queue, typed: str) -> None:
+    finish(engine, queue, ["neu du qu baur"])
+    assert found(engine, typed) == []
+
+
+def test_a_phrase_holds_through_accents_and_spellings(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, ["Die Müller GmbH zahlt", "GmbH Müller"])
+    assert [hit[1] for hit in found(engine, '"mueller gmbh"')] == [1]
+    assert [hit[1] for hit in found(engine, "mueller -zahlt")] == [2]
+
+
+def test_the_database_folds_as_the_snippet_does(engine: Engine) -> None:
+    signs = [chr(code) for code in (*range(1, 0x2000), *range(0xFB00, 0xFB07)) if chr(code).isalpha()]
+    with engine.connect() as connection:
+        folded = text("SELECT lower(folded(sign)) FROM unnest(CAST(:signs AS text[])) WITH ORDINALITY AS s (sign, n)")
+        told = connection.execute(text(folded.text + " ORDER BY n"), {"signs": signs}).scalars().all()
+    # Versions of Unicode differ in the case of a few letters of scripts that have no accents.
+    differ = {sign for sign, each in zip(signs, told, strict=True) if each != printed.folded(sign)}
+    assert not [sign for sign in differ if ord(sign) < 0x590]
+    assert len(differ) < 200
+
+
+def test_a_page_that_folding_makes_longer_is_stored(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, [" ".join("\ufdfa" for _ in range(49_000)) + " ende"])
+    assert search.search(engine, "\ufdfa")
+
+
+def test_the_snippet_is_where_most_words_stand_together(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, ["roof " + "x " * 300 + "the roof of Mr. Façade, " + "y " * 300 + "facade"])
+    (hit,) = search.search(engine, "roof facade")
+    assert "the «roof» of Mr. «Façade»," in hit["snippet"]
+
+
+# Amounts
+
+NOTATIONS = (
+    "1234.56",
+    "1,234.56",
+    "1.234,56",
+    "1234,56",
+    "1 234,56",
+    "1\u00a0234,56",
+    "1\u2009234.56",
+    "1\u202f234,56",
+    "1'234.56",
+    "1’234.56",
+)
+
+
+@pytest.mark.parametrize("typed", [*NOTATIONS, "EUR 1.234,56", "1.234,56 €", "€1234.56", "CHF 1'234.56", '"1.234,56"'])
+def test_an_amount_is_found_in_any_notation(engine: Engine, queue: Queue, typed: str) -> None:
+    finish(engine, queue, [f"Total {each} EUR due" for each in NOTATIONS])
+    finish(engine, queue, ["account 123456", "A-123456-7", "1.234,50", "11.234,56", "1,234.567", "56 1.234"])
+    hits = search.search(engine, typed)
+    assert sorted(hit["page_no"] for hit in hits) == list(range(1, len(NOTATIONS) + 1))
+    assert all(hit["found_by"] == "number" and re.search("Total «1.?234.56» EUR", hit["snippet"]) for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [
+        ("1234.5", "1234.50"),
+        ("1.234,50", "1234.5"),
+        ("EUR1.234,-", "1234.00"),
+        ("EUR 1234", "1,234.00"),
+        ("1,234.00", "1234"),
+        ("1.234", "1,234"),
+        ("12,34,567.80", "1234567.80"),
+        ("-19,99", "19.99"),
+        ("(1,234.00)", "EUR 1234"),
+        ("2 100.00", "100.00"),
+        ("RE2026.42", "2026.42"),
+        ("0.50", "0,5"),
+    ],
+)
+def test_the_same_amount_is_found(engine: Engine, queue: Queue, printed: str, typed: str) -> None:
+    finish(engine, queue, [f"it says {printed} here"])
+    assert len(found(engine, typed)) == 1
+
+
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [("01.05.2026", "1.05"), ("19,00 %", "19.00"), ("1.2.3", "1.2"), ("0,500 kg", "500,00"), ("0042", "42.00")],
+)
+def test_what_is_no_amount_is_not_found_as_one(engine: Engine, queue: Queue, printed: str, typed: str) -> None:
+    finish(engine, queue, [f"it says {printed} here"])
+    assert found(engine, typed) == []
+
+
+def test_amounts_and_words_narrow_each_other(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, ["Acme 1.234,56", "Acme 99,00", "Other 1,234.56"])
+    assert [hit[1] for hit in found(engine, "acme EUR 1234.56")] == [1]
+    assert {hit[1] for hit in found(engine, "99.00 or 1234.56")} == {1, 2, 3}
+    assert [hit[1] for hit in found(engine, "1234.56 -acme")] == [3]
+
+
+def test_a_whole_amount_comes_before_a_part_of_a_number(engine: Engine, queue: Queue) -> None:
+    finish(engine, queue, ["order AB-1234-9", "1.234,00 due"])
+    assert [hit[1] for hit in found(engine, "1234")] == [2, 1]
+
+
+def test_the_database_reads_amounts_as_the_snippet_does(engine: Engine) -> None:
+    random = Random(5)  # noqa: S311
+    texts = ["".join(random.choices("0123456789.,'’ \u00a0%a\n0015", k=24)) for _ in range(3_000)]
+    with engine.connect() as connection:
+        query = text(
+            "SELECT printed_amounts(t) FROM unnest(CAST(:texts AS text[])) WITH ORDINALITY AS s (t, n) ORDER BY n"
+        )
+        told = connection.execute(query, {"texts": texts}).scalars().all()
+    assert [set(each or ()) for each in told] == [{found.value for found in printed.amounts(each)} for each in texts]
+    assert sum(map(bool, told)) > 500
+
+
+# Filters
+
+
+def invoice(engine: Engine, queue: Queue, name: str, **fields: str) -> int:
+    values = {field: [value(each)] for field, each in fields.items()}
+    return finish(engine, queue, [f"Invoice of {name}"], name=name, document_type="invoice", fields=values)
+
+
+@pytest.fixture
+def documents(engine: Engine, queue: Queue) -> None:
+    invoice(engine, queue, "weiss", seller_name="Gebr. Weiß & Söhne", issue_date="2026-03-01", total_gross="1234.56")
+    invoice(
+        engine, queue, "acme", seller_name="ACME Ltd.", issue_date="2026-05-01", total_gross="119.00", currency="EUR"
+    )
+    invoice(engine, queue, "credit", seller_name="Acme Inc", total_gross="-50.00")
+    dates = {"agreement_date": [value("2025-01-01")], "effective_date": [value("2025-02-01")]}
+    finish(engine, queue, ["Agreement"], name="lease", document_type="contract", fields=dates)
+    finish(engine, queue, ["Invoice of nobody"], name="memo")
+
+
+TODAY = dt.datetime.now(dt.UTC).date()
+
+
+@pytest.mark.usefixtures("documents")
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"seller": "acme"}, ["credit", "acme"]),
+        ({"seller": "Weiss & SÖHNE"}, ["weiss"]),
+        ({"seller": "sohne"}, ["weiss"]),
+        ({"seller": "100%"}, []),
+        ({"document_type": "contract"}, ["lease"]),
+        ({"document_type": "general"}, ["memo"]),
+        ({"since": dt.date(2026, 3, 1), "until": dt.date(2026, 5, 1)}, ["acme", "weiss"]),
+        ({"until": dt.date(2025, 2, 1)}, ["lease"]),
+        ({"until": dt.date(2025, 1, 31)}, []),
+        ({"since": TODAY - dt.timedelta(days=1)}, ["memo", "credit"]),
+        ({"least": Decimal("119"), "most": Decimal("1234.56")}, ["acme", "weiss"]),
+        ({"most": Decimal(0)}, ["credit"]),
+        ({"seller": "acme", "least": Decimal(1)}, ["acme"]),
+    ],
+)
+def test_filters_alone_list_documents(engine: Engine, wanted: dict[str, Any], names: list[str]) -> None:
+    assert [row["name"] for row in search.listed(engine, Filters(**wanted))] == names
+
+
+@pytest.mark.usefixtures("documents")
+def test_filters_narrow_what_words_and_numbers_find(engine: Engine, queue: Queue) -> None:
+    def names(words: str, **wanted: Any) -> list[str]:
+        return sorted(row["name"] for row in search.search(engine, words, filters=Filters(**wanted)))
+
+    assert names("invoice") == ["acme", "credit", "memo", "weiss"]
+    assert names("invoice", seller="acme") == ["acme", "credit"]
+    assert names("invoice", document_type="general") == ["memo"]
+    assert names("invoice", since=dt.date(2026, 4, 1), least=Decimal(100)) == ["acme"]
+    invoice(engine, queue, "4711", seller_name="Acme", total_gross="10.00")
+    assert names("4711", most=Decimal(10)) == ["4711"]
+    assert names("4711", most=Decimal(9)) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "bounds"),
+    [
+        ("1.234,56", ("1234.56", "1234.56")),
+        ("100..1,234.56", ("100", "1234.56")),
+        ("..1'000", (None, "1000")),
+        ("99.5..", ("99.5", None)),
+        ("-50..0", ("-50", "0")),
+        ("1 234,56", ("1234.56", "1234.56")),
+    ],
+)
+def test_a_range_of_amounts_is_read_in_any_notation(typed: str, bounds: tuple[str | None, str | None]) -> None:
+    assert amount_range(typed) == tuple(each and Decimal(each) for each in bounds)
+
+
+@pytest.mark.parametrize("typed", ["", "..", "ten", "1..2..3", "9..1", "1.2.3"])
+def test_what_is_no_range_of_amounts_is_told(typed: str) -> None:
+    with pytest.raises(UsageProblem, match="--amount"):
+        amount_range(typed)
+
+
+def test_a_seller_is_found_by_an_index(engine: Engine, queue: Queue) -> None:
+    for number in range(3):
+        invoice(engine, queue, f"{number}", seller_name=f"Seller {number}")
+    with engine.begin() as connection:
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        wanted = Filters(seller="acme ltd")
+        query = f"EXPLAIN SELECT FROM current_invoices WHERE {wanted.conditions}"
+        plan = connection.execute(text(query), wanted.values).scalars().all()
+    assert any("current_invoices_seller_parts" in line for line in plan)

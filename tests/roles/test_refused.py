@@ -62,12 +62,19 @@ RIGHTS: Mapping[str, tuple[str, str, str, str]] = {
     "throughput": ("", "", "s", "s"),
 }
 CLOCKS = {"clock_offset", "queue_now", "queue_clock"}
+# What the generated columns of a page are made by, and looked up by.
+FINDING = {"folded", "printed_amounts"}
 # What the views are made of: a view calls its functions with the rights of whoever asks.
 VIEWING = {
     "as_amount", "as_box", "as_confidence", "as_date", "as_page", "as_period", "field_value", "identifier_key",
     "is_a_rendition", "is_amount_field", "is_date_field", "name_key", "review_fields", "review_threshold",
 }  # fmt: skip
-CALLS = {"ingest": CLOCKS, "work": CLOCKS, "read": CLOCKS | VIEWING, "review": CLOCKS | VIEWING}
+CALLS = {
+    "ingest": CLOCKS,
+    "work": CLOCKS | FINDING,
+    "read": CLOCKS | FINDING | VIEWING,
+    "review": CLOCKS | FINDING | VIEWING,
+}
 # Columns of tasks that nobody but the owner changes, and those that only a worker does.
 FIXED = {"task_id", "document_id", "handler", "page_count", "ocr_page_count", "priority", "rank_ms", "lease_seconds"}
 LEASE = {"attempt_no", "lease_token", "lease_holder", "lease_expires_at", "deadline_at", "pages_done", "progressed_at"}

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, text
 
 from pipeline.errors import NothingMatched, UsageProblem
 from pipeline.reports import adhoc, queries, search
+from pipeline.reports.search_filters import Filters
 from tests.cli.conftest import Doclease
 from tests.cli.test_work import run
 from tests.security.hostile_words import WORDS
@@ -35,7 +36,9 @@ def canary(engine: Engine) -> Iterator[Engine]:
 @given(words=SQL_WORDS)
 def test_any_words_can_be_searched_and_filtered_by(canary: Engine, words: str) -> None:
     try:
-        assert list(search.search(canary, words, document_type=words, limit=3)) == []
+        filters = Filters(document_type=words, seller=words)
+        assert list(search.search(canary, words, filters=filters, limit=3)) == []
+        assert list(search.listed(canary, filters, limit=3)) == []
     except (NothingMatched, UsageProblem):
         pass  # there was nothing in them to search for
     if "\x00" in words or any(0xD800 <= ord(sign) < 0xE000 for sign in words):
