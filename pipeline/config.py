@@ -151,6 +151,13 @@ class WorkerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewSettings:
+    """What a person should look at."""
+
+    accept_at: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
 class MetricsSettings:
     """Where a process shows its metrics to Prometheus; port 0 is nowhere."""
 
@@ -175,6 +182,7 @@ class Settings:
     sweep: SweepSettings = field(default_factory=SweepSettings)
     ocr: OcrSettings = field(default_factory=OcrSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
+    review: ReviewSettings = field(default_factory=ReviewSettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
     @property

@@ -191,6 +191,8 @@ def _check(settings: Settings) -> None:
         )
     if settings.ocr.engine not in OCR_ENGINES:
         raise ConfigurationError(f"ocr.engine must be one of {', '.join(OCR_ENGINES)}, got {settings.ocr.engine!r}")
+    if settings.review.accept_at > 1:
+        raise ConfigurationError(f"review.accept_at must be between 0 and 1, got {settings.review.accept_at}")
     if settings.metrics.port > LARGEST_PORT:
         raise ConfigurationError(f"metrics.port must be at most {LARGEST_PORT}, got {settings.metrics.port}")
     if settings.lease.min_seconds > settings.lease.max_seconds:
@@ -210,6 +212,7 @@ def _check_positive(section: str, values: Any) -> None:
         "drain_seconds",
         "second_look_below",
         "port",
+        "accept_at",
     }
     for each in fields(values):
         value = getattr(values, each.name)

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "leases": "status:leases",
     "tasks": "tasks:tasks",
     "documents": "documents:documents",
+    "review": "review:review",
     "search": "search:search",
     "export": "export:export",
     "sql": "sql:sql",

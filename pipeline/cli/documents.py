@@ -79,6 +79,8 @@ def show(ctx: click.Context, document_id: int, output: str) -> None:
     if output == "json":
         parts = {
             "fields": found.fields,
+            "lines": found.lines,
+            "parties": found.parties,
             "checks": found.checks,
             "attachments": found.attachments,
             "arrivals": found.arrivals,
@@ -195,6 +197,8 @@ def _tell(found: DocumentStory) -> None:
     pairs = [{"column": name, "value": value} for name, value in found.document.items() if value is not None]
     print_rows(pairs, ["column", "value"], "table")
     _section("Fields", found.fields)
+    _section("Lines", found.lines)
+    _section("Parties", found.parties)
     _section("Checks", found.checks)
     _section("Files inside", found.attachments)
     _section("Arrivals", found.arrivals)

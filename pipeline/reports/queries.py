@@ -95,24 +95,35 @@ _DOCUMENT = text("""
 """)
 _FIELDS = text("""
     SELECT
-        named.field,
-        found.item ->> 'value' AS value,
-        CAST(found.item ->> 'page' AS integer) AS page,
-        round(CAST(found.item ->> 'confidence' AS numeric), 2) AS confidence,
-        found.item ->> 'method' AS method,
-        found.item ->> 'snippet' AS snippet
-    FROM accepted_results
-    CROSS JOIN LATERAL jsonb_each(accepted_results.result -> 'fields') AS named (field, items)
-    CROSS JOIN LATERAL jsonb_array_elements(named.items) WITH ORDINALITY AS found (item, place)
-    WHERE accepted_results.document_id = :document_id
-    ORDER BY named.field, found.place
+        field,
+        value,
+        page,
+        round(CAST(confidence AS numeric), 2) AS confidence,
+        method,
+        snippet,
+        reviewed_by
+    FROM fields_v
+    WHERE document_id = :document_id
+        AND group_name = ''
+    ORDER BY field, ordinal
+""")
+_LINES = text("""
+    SELECT line_no AS line, item_name AS item, quantity, unit, price, net_amount, tax_rate
+    FROM invoice_lines
+    WHERE document_id = :document_id
+    ORDER BY line_no
+""")
+_PARTIES = text("""
+    SELECT party_no AS number, party, alias, kind
+    FROM contract_parties
+    WHERE document_id = :document_id
+    ORDER BY party_no
 """)
 _CHECKS = text("""
-    SELECT made.name AS "check", CAST(made.passed AS boolean) AS passed
-    FROM accepted_results
-    CROSS JOIN LATERAL jsonb_each_text(accepted_results.result -> 'checks') AS made (name, passed)
-    WHERE accepted_results.document_id = :document_id
-    ORDER BY made.name
+    SELECT "check", passed, message, settled
+    FROM checks_v
+    WHERE document_id = :document_id
+    ORDER BY passed, "check"
 """)
 _ATTACHMENTS = text("""
     SELECT
@@ -152,10 +163,12 @@ class TaskStory:
 
 @dataclass(frozen=True, slots=True)
 class DocumentStory:
-    """A document with the fields and checks of the result in force, the files inside, and each time its bytes came."""
+    """A document with what is in force of it, the files inside, and each time its bytes came."""
 
     document: Row
     fields: Sequence[Row]
+    lines: Sequence[Row]
+    parties: Sequence[Row]
     checks: Sequence[Row]
     attachments: Sequence[Row]
     arrivals: Sequence[Row]
@@ -206,6 +219,8 @@ def document(engine: Engine, document_id: int) -> DocumentStory:
     return DocumentStory(
         found[0],
         rows(engine, _FIELDS, document_id=document_id),
+        rows(engine, _LINES, document_id=document_id),
+        rows(engine, _PARTIES, document_id=document_id),
         rows(engine, _CHECKS, document_id=document_id),
         rows(engine, _ATTACHMENTS, document_id=document_id),
         rows(engine, _ARRIVALS, document_id=document_id),

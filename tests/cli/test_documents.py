@@ -49,9 +49,10 @@ def test_a_documents_fields_are_shown_with_page_and_snippet(doclease: Doclease, 
             "confidence": 0.8,
             "method": "label",
             "snippet": "Total 119,00 EUR",
+            "reviewed_by": None,
         }
     ]
-    assert shown["checks"] == [{"check": "adds_up", "passed": True}]
+    assert shown["checks"] == [{"check": "adds_up", "passed": True, "message": None, "settled": None}]
     doclease("documents", "show", "999999", exit_code=4)
 
 
