@@ -32,6 +32,7 @@ class Kind(enum.StrEnum):
     DELIVERY = "delivery_date"
     PERIOD = "period"
     REFERENCE = "payment_reference"
+    SHIP = "ship_to"
     OTHER = "other"
 
 
@@ -199,6 +200,12 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"reference (?:de )?(?:paiement|virement)|(?:gestructureerde )?mededeling|communication(?: structuree)?",
         r"betalingskenmerk|referencia de pago|causale",
     ),
+    Kind.SHIP: (
+        r"ship(?:ped)?(?: |-)?to|deliver(?:y)? (?:to|address)|shipping address|service address",
+        r"liefer(?:adresse|anschrift)|warenempfanger|versandadresse|adresse de livraison|adresse de l'installation",
+        r"livree? a|(?:aflever|lever)adres|direccion de (?:envio|entrega)|indirizzo di (?:consegna|spedizione)",
+        r"destinazione(?: merce)?",
+    ),
     Kind.OTHER: (
         rf"(?:customer|client|account|delivery|contract|project)\.?[ -]?{_ID}",
         rf"(?:reference|ref|booking|billing|shipment|quote|job|phone|fax|tel|member|policy|sales order)\.?[ -]?{_ID}",
@@ -225,10 +232,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"(?:previous|prior|opening|past|unpaid|starting) (?:unpaid )?balance|balance (?:forward|brought|b/f)",
         r"net (?:\d+ )?days|skonto(?: bis)?(?: zum)?|\d{1,2} ?% skonto.{0,30}?bis(?: zum)?",
         r"total (?:items|qty|quantity|hours|weight|discount|savings|credits?|payments?|pages)|discount total",
-        r"ship(?:ped)?(?: |-)?to|deliver(?:y)? (?:to|address)|shipping address|service address",
-        r"liefer(?:adresse|anschrift)|warenempfanger|versandadresse|adresse de livraison|adresse de l'installation",
-        r"livre a|(?:aflever|lever)adres|direccion de (?:envio|entrega)|indirizzo di (?:consegna|spedizione)",
-        r"destinazione(?: merce)?|customer (?:service|support|ref\S*|care|vat|tax)|client (?:ref\S*|vat)",
+        r"customer (?:service|support|ref\S*|care|vat|tax)|client (?:ref\S*|vat)",
         r"kunden(?:service|betreuung)|service clients?|klantenservice|atencion al cliente|servizio clienti",
         r"net weight|net \d+|your contact|sales rep|(?:ihr|unser) zeichen|(?:sach)?bearbeiter|ansprechpartner",
         r"suivi par|contactpersoon|invoice (?:summary|details|total in words)|total (?:ex|in) words",

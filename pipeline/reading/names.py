@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pipeline.reading.addresses import FoundName, domains, find_addressee, is_of, sender
+from pipeline.reading.addressees import find_addressee
+from pipeline.reading.addresses import FoundName
 from pipeline.reading.labels import Kind
-from pipeline.reading.naming import FROM_TO, HAS_FORM, ROUTE_WORDS, as_name, company_in
+from pipeline.reading.letterhead import find_sender
+from pipeline.reading.naming import FROM_TO, HAS_FORM, ROUTE_WORDS, as_name
 from pipeline.reading.rows import Cell, Row, fold
 from pipeline.reading.tables import is_header
 
 _NAME_LINE = re.compile(r"(?:name|firma|company|nom|naam|nombre|nome|ragione sociale) ?: *(.*)$", re.IGNORECASE)
 ROUTE_ROWS = 12
-_BANK = re.compile(r"\b(?:bank|sparkasse|volksbank|banque|banco|banca|kreditinstitut)\b", re.IGNORECASE)
 
 
 def find_buyer(rows: Sequence[Row]) -> FoundName | None:
@@ -24,24 +24,24 @@ def find_buyer(rows: Sequence[Row]) -> FoundName | None:
         if word not in FROM_TO:
             under = under or _under(rows, place, cell)
     for place, row in enumerate(rows):
-        for cell, start, end in _labels_of(row, Kind.BUYER):
-            inline = inline or _inline(row, cell, start, end) or _beside(rows, place, cell, end)
+        for cell, end in _labels_of(row, Kind.BUYER):
+            inline = inline or _inline(rows, place, cell, end) or _beside(rows, place, cell, end)
             under = under or _under(rows, place, cell)
-    return inline or under or find_addressee([row for row in rows if not is_header(row)])
+    return inline or under or find_addressee(rows)
 
 
 def find_seller(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
     """The sender: under its label, else the name that letterhead, footer, legal form and web domain agree on."""
     for place, row in enumerate(rows):
-        for cell, start, end in _labels_of(row, Kind.SELLER):
-            found = _inline(row, cell, start, end) or _beside(rows, place, cell, end) or _under(rows, place, cell)
+        for cell, end in _labels_of(row, Kind.SELLER):
+            found = _inline(rows, place, cell, end) or _beside(rows, place, cell, end) or _under(rows, place, cell)
             if found and _differs(found.value, buyer):
                 return found
     for place, cell, word in _routed(rows):
         found = _under(rows, place, cell) if word in FROM_TO else None
         if found and _differs(found.value, buyer):
             return found
-    return _letterhead([row for row in rows if not is_header(row)], buyer)
+    return find_sender([row for row in rows if not is_header(row)], buyer)
 
 
 def _routed(rows: Sequence[Row]) -> Iterator[tuple[int, Cell, str]]:
@@ -65,7 +65,7 @@ def _differs(name: str, buyer: FoundName | None) -> bool:
     return buyer is None or fold(buyer.value) != fold(name)
 
 
-def _labels_of(row: Row, kind: Kind) -> Iterator[tuple[Cell, int, int]]:
+def _labels_of(row: Row, kind: Kind) -> Iterator[tuple[Cell, int]]:
     """Labels of a kind that open a cell and are part of neither a sentence nor, without a colon, a company's name."""
     for label in row.labels:
         cell = next((each for each in row.cells if each.start == label.start), None)
@@ -74,18 +74,20 @@ def _labels_of(row: Row, kind: Kind) -> Iterator[tuple[Cell, int, int]]:
         rest = row.text[label.end : cell.end].lstrip()
         named = rest[:1] != ":" and HAS_FORM.search(cell.text)
         if not named and (not rest or rest[0] in ":(/" or as_name(rest)):
-            yield cell, label.start, label.end
+            yield cell, label.end
 
 
-def _inline(row: Row, cell: Cell, start: int, end: int) -> FoundName | None:
-    """The name after the colon of a label, or in the next cell if the label ends with a colon."""
+def _inline(rows: Sequence[Row], place: int, cell: Cell, end: int) -> FoundName | None:
+    """The name after the colon of a label; in the next cell only if none stands under the label."""
+    row = rows[place]
     rest = row.text[end : cell.end].strip()
-    if rest.startswith(":") and rest[1:].strip():
-        name = as_name(rest[1:].strip())
+    if rest.startswith(":") and rest.strip(" :"):
+        name = as_name(rest.strip(" :"))
         return FoundName(name, row, "label", 0.9) if name else None
     if rest == ":":
         after = next((each for each in row.cells if each.start >= cell.end), None)
-        name = as_name(after.text) if after else None
+        stands = any(_starts(each, cell) for each in rows[place + 1 : place + 2])
+        name = as_name(after.text) if after and not (stands and _under(rows, place, cell)) else None
         return FoundName(name, row, "label", 0.85) if name else None
     return None
 
@@ -143,40 +145,3 @@ def _named(row: Row, label: Cell) -> FoundName | None:
             name = as_name(rest)
             return FoundName(name, row, "label", 0.85) if name else None
     return None
-
-
-def _letterhead(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
-    scores: dict[str, float] = {}
-    best: dict[str, FoundName] = {}
-    hosts = domains(rows)
-    counts = Counter(fold(name) for row in rows for name in set(_candidates(row)))
-    senders = {fold(name) for row in rows[:25] for cell in row.cells if (name := sender(cell))}
-    for place, row in enumerate(rows):
-        for name in _candidates(row):
-            key = fold(name)
-            if not _differs(name, buyer):
-                continue
-            score = _score(name, place, hosts) + (1.0 if counts[key] > 1 else 0.0) + (1.5 if key in senders else 0.0)
-            if score > scores.get(key, 0.0):
-                scores[key], best[key] = score, FoundName(name, row, "pattern", min(0.9, 0.3 + score / 12))
-    if not scores:
-        return None
-    winner = max(scores, key=lambda key: scores[key])
-    return best[winner] if scores[winner] >= 2.5 else None
-
-
-def _candidates(row: Row) -> Iterator[str]:
-    for cell in row.cells:
-        company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
-        whole = name is not None and (company is None or name.endswith(company))
-        if company and not whole:
-            yield company
-        if name and (whole or company is None or len(name) < len(company) + 12):
-            yield name
-
-
-def _score(name: str, place: int, hosts: Sequence[str]) -> float:
-    score = 2.5 if HAS_FORM.search(name) else 0.0
-    score += 3.0 if any(is_of(name, domain) for domain in hosts) else 0.0
-    score += max(0.0, 2.0 - place * 0.25)
-    return score - (3.0 if _BANK.search(name) else 0.0)

@@ -1,0 +1,110 @@
+"""The receiver of an invoice without a label: in the window of the letter, else the block that is not the sender's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pipeline.reading.addresses import FoundName, domains, is_comma_line, is_of, is_sender_line
+from pipeline.reading.labels import Kind
+from pipeline.reading.letterhead import LEAST, is_sentence, senders
+from pipeline.reading.naming import HAS_FORM, POSTAL, as_name
+from pipeline.reading.rows import Cell, Row, fold
+from pipeline.reading.tables import is_header
+
+BLOCK_ROWS = 6
+WINDOW_ROWS = 25
+LEAST_ROWS = 5  # above a list of items; a header higher up is none
+TOP_ROWS = 40
+_NOT_THEIRS = frozenset({Kind.SHIP, Kind.SELLER})
+
+
+def find_addressee(rows: Sequence[Row]) -> FoundName | None:
+    """The name under a sender's line; else the first address block of the upper half that is not the sender's."""
+    upper = _above_items(rows)
+    window = _in_window(upper)
+    if window:
+        return window
+    blocks = list({fold(name): (place, name) for place, name in _blocks(upper)}.values())[:3]
+    known = [each.found.value for each in senders(rows) if each.signs >= LEAST]
+    others = [each for each in blocks if not known or fold(each[1]) != fold(known[0])]
+    if not others or (len(others) == len(blocks) == 1 and not known):
+        return None
+    if len(blocks) > 1 and len(others) == len(blocks):
+        return _second(rows, blocks)
+    place, name = others[0]
+    return FoundName(name, rows[place], "pattern", 0.62)
+
+
+def _above_items(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows above the list of items, where there is one: below it stands the sender's footer."""
+    first = next((place for place, row in enumerate(rows) if is_header(row)), len(rows))
+    return rows[:first] if first >= LEAST_ROWS else [row for row in rows if not is_header(row)]
+
+
+def _second(rows: Sequence[Row], blocks: Sequence[tuple[int, str]]) -> FoundName:
+    """Of two blocks the lower one, unless a web domain says that it is the sender's."""
+    hosts = domains(rows)
+    own = [any(is_of(name, domain) for domain in hosts) for _, name in blocks]
+    place, name = blocks[0] if own[1] and not own[0] else blocks[1]
+    return FoundName(name, rows[place], "pattern", 0.6 if any(own) else 0.45)
+
+
+def _in_window(rows: Sequence[Row]) -> FoundName | None:
+    for place, row in enumerate(rows[:WINDOW_ROWS]):
+        for cell in row.cells:
+            if is_sender_line(cell):
+                found = _under(rows, place, cell)
+                if found or not is_comma_line(cell):  # a letterhead on one line has nothing under it
+                    return found
+    return None
+
+
+def _under(rows: Sequence[Row], place: int, sender: Cell) -> FoundName | None:
+    for row in rows[place + 1 : place + 4]:
+        cell = next((each for each in row.cells if abs(each.start - sender.start) <= 8), None)
+        name = as_name(cell.text) if cell and row.page == rows[place].page else None
+        if name:
+            return FoundName(name, row, "pattern", 0.65)
+    return None
+
+
+def _blocks(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
+    """Address blocks in the upper half of the first page: place of the first line, and the name there."""
+    top = [row for row in rows[:TOP_ROWS] if row.page == rows[0].page]
+    for place, row in enumerate(top):
+        for cell in row.cells:
+            if POSTAL.search(cell.text) and not is_sender_line(cell):
+                first = _climb(top, place, cell)
+                if first is not None and not _labelled(top, first[0], cell.start):
+                    yield first
+
+
+def _labelled(rows: Sequence[Row], place: int, column: int) -> bool:
+    """Whether the label over a block says that it is where goods go, or where they come from."""
+    return any(
+        label.kind in _NOT_THEIRS and abs(label.start - column) <= 4
+        for row in rows[max(0, place - 2) : place]
+        for label in row.labels
+    )
+
+
+def _climb(rows: Sequence[Row], place: int, cell: Cell) -> tuple[int, str] | None:
+    """The first line of the block that ends in a cell; where lines of other columns lie between, one gap is allowed."""
+    found, missed = None, 0
+    for upper in range(place - 1, max(-1, place - BLOCK_ROWS), -1):
+        line = next((each for each in rows[upper].cells if abs(each.start - cell.start) <= 2), None)
+        if line is None:
+            missed += 1
+            if missed > 1 or (found and HAS_FORM.search(found[1])):
+                break
+            continue
+        if is_sender_line(line):
+            break
+        name = as_name(line.text)
+        plain = name is not None and not re.search(r"\d", name) and not is_sentence(name)
+        if found and (not plain or (HAS_FORM.search(found[1]) and HAS_FORM.search(line.text))):
+            break  # another block ends here: no address has a street above its name, nor two companies
+        if name is not None and plain:
+            found = (upper, name)
+    return found

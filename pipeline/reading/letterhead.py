@@ -1,0 +1,153 @@
+"""The sender of an invoice without a label: the name that letterhead, footer, legal form and web domain agree on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.reading.addresses import FoundName, domains, is_of, sender
+from pipeline.reading.labels import Kind
+from pipeline.reading.naming import HAS_FORM, POSTAL, as_name, company_in
+from pipeline.reading.rows import Row, fold
+
+LEAST = 2.5  # of the score; what has less is a guess
+FOOTER_ROWS = 10
+TOP_ROWS = 2
+NEAR_ROWS = 4
+SHIP_ROWS = 3
+_BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstitut|caixa\w*|credit)\b")
+_ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
+_REACHED = re.compile(
+    r"@|\bwww\.|\b(?:tel|phone|fon|fax|iban|ust|vat|tva|btw|iva|nif|cif|hr[ab]|amtsgericht|siret|rcs|kvk)\b"
+)
+_IMPRINT = re.compile(
+    r"\b(?:au capital|capital social|cap\. soc|rcs|siret|registered (?:in|office|at|address)"
+    r"|company (?:no|number|reg\w*)|hr[ab] ?\d|amtsgericht|handelsreg\w*|kvk|reg\. merc|registro mercantil|rea\b)"
+)
+_NO_NAME = re.compile(r"\d{4} ?[A-Z]{2}|[A-Z0-9]{1,4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A name with its score; `signs` is the part of it that speaks of a sender, not only of a company."""
+
+    found: FoundName
+    score: float
+    signs: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is known of the whole document when one of its names is weighed."""
+
+    rows: Sequence[Row]
+    hosts: Sequence[str]
+    counts: Mapping[str, int]
+    senders: frozenset[str]
+    footer: frozenset[int]
+
+
+def senders(rows: Sequence[Row]) -> list[Weighed]:
+    """Every name that can be the sender's, the best first."""
+    seen = _seen(rows)
+    best: dict[str, Weighed] = {}
+    for place, row in enumerate(rows):
+        for name, column in _candidates(rows, place):
+            signs = _signs(name, place, column, seen)
+            score = (
+                signs + (3.0 if HAS_FORM.search(name) else 0.0) - (3.0 if _banks(rows, place, name, column) else 0.0)
+            )
+            before = best.get(fold(name))
+            if before is None or score > before.score:
+                found = FoundName(name, row, "pattern", min(0.9, 0.3 + max(0.0, score) / 14))
+                best[fold(name)] = Weighed(found, score, signs)
+    return sorted(best.values(), key=lambda each: -each.score)
+
+
+def find_sender(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
+    """The best of them that is not the buyer; None if no name has two signs of a sender."""
+    for each in senders(rows):
+        if buyer is None or fold(buyer.value) != fold(each.found.value):
+            return each.found if each.score >= LEAST else None
+    return None
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text is prose rather than a name: without a legal form, most of its longer words begin small."""
+    words = [word for word in text.split() if len(word) > 3]
+    small = sum(word[0].islower() for word in words)
+    return HAS_FORM.search(text) is None and (small * 2 > len(words) or (text.endswith(".") and len(words) > 3))
+
+
+def _seen(rows: Sequence[Row]) -> _Seen:
+    counts = Counter(
+        fold(name) for place in range(len(rows)) for name in {name for name, _ in _candidates(rows, place)}
+    )
+    lines = frozenset(fold(name) for row in rows for cell in row.cells if (name := sender(cell)))
+    return _Seen(rows, domains(rows), counts, lines, frozenset(_footer(rows)))
+
+
+def _footer(rows: Sequence[Row]) -> Iterator[int]:
+    for place, row in enumerate(rows):
+        after = rows[place + FOOTER_ROWS] if place + FOOTER_ROWS < len(rows) else None
+        if after is None or after.page != row.page:
+            yield place
+
+
+def _candidates(rows: Sequence[Row], place: int) -> Iterator[tuple[str, int]]:
+    """The names in a row, each with its column; where goods are sent is left out."""
+    for cell in rows[place].cells:
+        if _shipped(rows, place, cell.start):
+            continue
+        company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
+        whole = name is not None and (company is None or name.endswith(company))
+        if company and not whole and not _NO_NAME.fullmatch(company):
+            yield company, cell.start
+        if name and not is_sentence(name) and (whole or company is None or len(name) < len(company) + 12):
+            yield name, cell.start
+
+
+def _shipped(rows: Sequence[Row], place: int, column: int) -> bool:
+    return any(
+        label.kind is Kind.SHIP and abs(label.start - column) <= 4
+        for row in rows[max(0, place - SHIP_ROWS) : place]
+        for label in row.labels
+    )
+
+
+def _signs(name: str, place: int, column: int, seen: _Seen) -> float:
+    key = fold(name)
+    score = 3.0 if any(is_of(name, domain) for domain in seen.hosts) else 0.0
+    score += 3.5 if key in seen.senders else 0.0
+    score += 1.0 if seen.counts[key] > 1 else 0.0
+    score += max(0.0, 2.0 - place * 0.25)
+    if place < TOP_ROWS and _reached(seen.rows, place):
+        score += 1.0
+    if name in seen.rows[place].text and _IMPRINT.search(seen.rows[place].folded):
+        score += 1.5
+    if place in seen.footer and _heads_address(seen.rows, place, column):
+        score += 1.5 + (1.0 if _reached(seen.rows, place) else 0.0)
+    return score
+
+
+def _banks(rows: Sequence[Row], place: int, name: str, column: int) -> bool:
+    """Whether a name is a bank's: it says so, or an account stands right under it."""
+    under = [cell for row in rows[place + 1 : place + 2] for cell in row.cells if abs(cell.start - column) <= 2]
+    return _BANK.search(fold(name)) is not None or any(_ACCOUNT.match(fold(cell.text)) for cell in under)
+
+
+def _reached(rows: Sequence[Row], place: int) -> bool:
+    """Whether a postcode, or a way to reach or to tax somebody, stands in a row or just below it."""
+    near = [row for row in rows[place : place + NEAR_ROWS] if row.page == rows[place].page]
+    return any(_REACHED.search(row.folded) or any(POSTAL.search(cell.text) for cell in row.cells) for row in near)
+
+
+def _heads_address(rows: Sequence[Row], place: int, column: int) -> bool:
+    """Whether a postcode stands in the column of a name, a few rows below."""
+    return any(
+        abs(cell.start - column) <= 2 and POSTAL.search(cell.text) is not None
+        for row in rows[place + 1 : place + NEAR_ROWS]
+        for cell in row.cells
+    )
