@@ -40,7 +40,7 @@ def _text_pages(document: Any) -> Iterator[Any]:
 
 
 def _layouts(document: Any) -> str:
-    return "\n".join(page_layout(page, page.get_text_range()) for page in _text_pages(document))
+    return "\n".join(page_layout(page, page.get_text_range()).text for page in _text_pages(document))
 
 
 def _cells(line: str) -> list[str]:

@@ -52,8 +52,8 @@ GRANT INSERT (task_id, attempt_no, lease_token, worker, lease_seconds, started_a
 GRANT UPDATE (outcome, reason, error, page_no, ended_at, progressed_at, pages_done, renewals, cpu_seconds, peak_rss_bytes,
               late_finish_at, result)
     ON attempts TO "<work>";
-GRANT INSERT (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures),
-      UPDATE (attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures)
+GRANT INSERT (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures, places),
+      UPDATE (attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures, places)
     ON pages TO "<work>";
 GRANT EXECUTE ON FUNCTION folded(text), printed_amounts(text) TO "<work>";
 GRANT INSERT, UPDATE (name, media_type, document_id, left_out, rendition_of) ON attachments TO "<work>";

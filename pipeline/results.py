@@ -5,6 +5,7 @@ Fields and checks are unpacked from an attempt's result by the database, in the 
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,9 +27,10 @@ MAX_STATEMENT_CHARACTERS = 8_000_000
 _WRITE_PAGES = text(
     """
     INSERT INTO pages
-        (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures)
+        (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures, places)
     SELECT
-        :task_id, page_no, :attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures
+        :task_id, page_no, :attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures,
+        decode(places, 'base64')
     FROM json_to_recordset(CAST(:pages AS json)) AS given (
         page_no integer,
         text text,
@@ -39,12 +41,14 @@ _WRITE_PAGES = text(
         seconds double precision,
         identifiers text,
         note text,
-        figures jsonb
+        figures jsonb,
+        places text
     )
     ON CONFLICT (task_id, page_no) DO UPDATE
     SET attempt_no = excluded.attempt_no, text = excluded.text, layout = excluded.layout, source = excluded.source,
         engine = excluded.engine, error = excluded.error, seconds = excluded.seconds,
-        identifiers = excluded.identifiers, note = excluded.note, figures = excluded.figures
+        identifiers = excluded.identifiers, note = excluded.note, figures = excluded.figures,
+        places = excluded.places
     """
 )
 _WRITE_GROUPS = text(
@@ -102,7 +106,8 @@ _STORED_PAGES = text(
         error,
         seconds,
         COALESCE(note, '') AS note,
-        COALESCE(figures, '{}') AS figures
+        COALESCE(figures, '{}') AS figures,
+        CASE WHEN has_text THEN places END AS places
     FROM pages
     JOIN kept USING (page_no)
     WHERE task_id = :task_id
@@ -233,6 +238,7 @@ def _page(row: Any) -> Page:
         seconds=row.seconds,
         note=row.note,
         figures=row.figures,
+        places=row.places or b"",
     )
 
 
@@ -257,6 +263,7 @@ def _row(page: Page) -> str:
             "identifiers": clean(identifiers(page.text)),
             "note": page.note[:MAX_VALUE_CHARACTERS] or None,
             "figures": _figures(page.figures) if page.figures else None,
+            "places": base64.b64encode(page.places).decode("ascii") if page.places else None,
         },
         ensure_ascii=False,
     )

@@ -3,14 +3,17 @@
 Words or characters that follow each other become runs, runs at one height become a row, and each run of a row starts at
 its column of a grid as wide as the page's usual character. Runs far apart are separated by two spaces or more, so that
 splitting a line at two spaces gives its cells. Text that runs sideways is laid out on its own, after the rest.
+Where each word of a line stands is told beside the lines.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from pipeline.documents.places import Places
 
 # All in heights of the line: a space that was not written, a new cell, a step back that still is kerning.
 _SPACE = 0.28
@@ -38,6 +41,13 @@ class Glyph(NamedTuple):
     turns: int = 0
 
 
+class Layout(NamedTuple):
+    """A page as lines of text, and where the words of each line stand."""
+
+    text: str
+    places: Places
+
+
 @dataclass(slots=True)
 class _Run:
     """Glyphs that follow each other at one height; coordinates are those of the reader who turns the page."""
@@ -48,6 +58,7 @@ class _Run:
     height: float
     turns: int
     signs: list[str]
+    edges: list[float]  # left and right of each word
     spaced: bool = False  # white space came after the last glyph
     text: str = ""  # known when the run is complete
 
@@ -61,21 +72,39 @@ class _Run:
     def append(self, sign: str, left: float, right: float) -> None:
         if self.spaced or left - self.right > _SPACE * self.height:
             self.signs.append(" ")
+            self.edges += (left, right)
+        else:
+            self.edges[-1] = right
         self.signs.append(sign)
         self.right, self.spaced = right, False
 
+    def place(self, places: Places, *, joined: bool) -> None:
+        """Add where its words stand, as the page lies. `joined`: the first one is the rest of the word before."""
+        low, high = self.middle - self.height / 2, self.middle + self.height / 2
+        words, edges = self.text.count(" ") + 1, self.edges
+        if 2 * words != len(edges):  # a glyph was several words
+            edges = [self.left, self.right]
+        if not self.turns:
+            places.add(words - joined, low, high, edges)
+            return
+        for left, right in zip(edges[::2], edges[1::2], strict=True):
+            back = upright(left, low, right, high, 4 - self.turns)
+            places.add((words if len(edges) == 2 else 1) - joined, back[1], back[3], back[::2])
+            joined = False
 
-def layout(glyphs: Iterable[Glyph]) -> str:
+
+def layout(glyphs: Iterable[Glyph]) -> Layout:
     """The page as lines of text, columns kept apart with spaces. Any order of glyphs, any numbers; never raises.
 
-    Pages that are written sideways as a whole come out upright.
+    Pages that are written sideways as a whole come out upright; the places of their words are where they are.
     """
     by_turns: dict[int, list[_Run]] = {}
     for run in _runs(glyphs):
         run.text = "".join(run.signs)
         by_turns.setdefault(run.turns, []).append(run)
     directions = sorted(by_turns.values(), key=lambda runs: -sum(len(run.text) for run in runs))
-    return "\n".join(_block(runs) for runs in directions)
+    places = Places()
+    return Layout("\n".join(line for runs in directions for line in _block(runs, places)), places)
 
 
 def _runs(glyphs: Iterable[Glyph]) -> list[_Run]:
@@ -89,20 +118,20 @@ def _runs(glyphs: Iterable[Glyph]) -> list[_Run]:
                 current.spaced = True
             continue
         if turns:
-            left, bottom, right, top = _upright(left, bottom, right, top, turns)  # noqa: PLW2901
+            left, bottom, right, top = upright(left, bottom, right, top, turns)  # noqa: PLW2901
         middle, height = (bottom + top) / 2, max(abs(top - bottom), _LOWEST_LINE)
         if not _is_on_paper(left, right, middle, height):
             continue
         if current is not None and current.continues_at(left, middle, height, turns):
             current.append(sign, left, right)
         else:
-            current = _Run(left, right, middle, height, turns, [sign])
+            current = _Run(left, right, middle, height, turns, [sign], [left, right])
             runs.append(current)
     return runs
 
 
-def _upright(left: float, bottom: float, right: float, top: float, turns: int) -> tuple[float, float, float, float]:
-    """The box seen with the page turned so that what is written in it stands upright."""
+def upright(left: float, bottom: float, right: float, top: float, turns: int) -> tuple[float, float, float, float]:
+    """The box seen with the page turned so that what is written in it stands upright; four turns are none."""
     if turns == 1:
         return -top, left, -bottom, right
     if turns == 2:
@@ -120,11 +149,12 @@ def _is_on_paper(left: float, right: float, middle: float, height: float) -> boo
     )
 
 
-def _block(runs: Sequence[_Run]) -> str:
+def _block(runs: Sequence[_Run], places: Places) -> Iterator[str]:
     origin = min(run.left for run in runs)
     widths = [(run.right - run.left) / len(run.text) for run in runs if len(run.text) > 3]
     width = max(statistics.median(widths), 0.5) if widths else _USUAL_WIDTH
-    return "\n".join(_line(row, origin, width) for row in _rows(runs))
+    for row in _rows(runs):
+        yield _line(row, origin, width, places)
 
 
 def _rows(runs: Sequence[_Run]) -> list[list[_Run]]:
@@ -139,17 +169,21 @@ def _rows(runs: Sequence[_Run]) -> list[list[_Run]]:
     return rows
 
 
-def _line(row: Sequence[_Run], origin: float, width: float) -> str:
+def _line(row: Sequence[_Run], origin: float, width: float, places: Places) -> str:
     line = ""
     before: _Run | None = None
+    places.lines.append(0)
     for run in sorted(row, key=lambda each: each.left):
-        column = min(int((run.left - origin) / width), _LAST_COLUMN)
+        column, joined = min(int((run.left - origin) / width), _LAST_COLUMN), False
         if before is None:
             line = " " * column
         elif run.left - before.right > CELL * run.height:
             line += " " * max(2, column - len(line))
         elif before.spaced or not -_SPACE < (run.left - before.right) / run.height < _SPACE / 2:
             line += " "
+        else:
+            joined = True
+        run.place(places, joined=joined)
         line += run.text
         before = run
     return line

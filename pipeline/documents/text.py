@@ -48,7 +48,8 @@ class Page:
     with spaces, for handlers, and equals `text` where a format has no geometry. `engine` names library and version.
     `error` is None unless the page is a gap. `seconds` is the wall time that reading took. `note` is what a person
     should know of a page that was read, "rendered at 96 dpi" for example. `figures` are what decided how it was read,
-    plain numbers and words by name, stored as they are.
+    plain numbers and words by name, stored as they are. `places` is where the words of the layout stand, packed by
+    pipeline.documents.places; empty where a format has no geometry.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Page:
     seconds: float = 0.0
     note: str = ""
     figures: Mapping[str, float | str] = field(default_factory=dict)
+    places: bytes = b""
 
     def storable(self) -> Page:
         """The same page with text that PostgreSQL accepts; safe to call again."""

@@ -5,6 +5,7 @@ The parent does not trust the child: a frame is limited in size and checked for 
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from pipeline.documents.contract import Inspection, Means
+from pipeline.documents.places import MAX_BYTES
 from pipeline.documents.text import Page, Source
 from pipeline.reasons import Reason
 from pipeline.work import Job
@@ -20,6 +22,7 @@ MAX_FRAME_BYTES = 256 * 1024 * 1024
 STORED_CHARACTERS = 4_000_000
 MAX_NOTE_CHARACTERS = 500
 MAX_FIGURES = 30
+PLACES_TO_A_CHARACTER = 2  # bytes; a usual page has a fifth of one
 MAX_NAME_CHARACTERS = 1_000
 MAX_ATTACHMENTS = 1_000_000
 _HEADER = struct.Struct("!I")
@@ -105,7 +108,7 @@ def stored_frames(pages: Iterable[Page]) -> Iterator[Frame]:
     size = 0
     for page in pages:
         together.append(page_fields(page))
-        size += len(page.text) + len(page.layout)
+        size += len(page.text) + len(page.layout) + len(page.places)
         if size > STORED_CHARACTERS:
             yield {"kind": "stored", "pages": together}
             together, size = [], 0
@@ -125,6 +128,7 @@ def page_fields(page: Page) -> dict[str, Any]:
         "seconds": page.seconds,
         "note": page.note,
         "figures": page.figures,
+        "places": base64.b64encode(page.places).decode("ascii"),
     }
 
 
@@ -156,9 +160,19 @@ def page_of(fields: Mapping[str, Any]) -> Page:
             seconds=float(fields["seconds"]),
             note=str(fields["note"])[:MAX_NOTE_CHARACTERS],
             figures=_figures(fields["figures"]),
+            places=_places(fields["places"], len(layout or text)),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error_found:
         raise BrokenFrame(f"no page: {error_found}") from error_found
+
+
+def _places(given: object, characters: int) -> bytes:
+    """Packed places as they came, or none: they too cost no page its life, and have less to say than its words."""
+    try:
+        places = base64.b64decode(given, validate=True) if isinstance(given, str) else b""
+    except ValueError:
+        return b""
+    return places if len(places) <= min(MAX_BYTES, PLACES_TO_A_CHARACTER * characters) else b""
 
 
 def _figures(given: object) -> dict[str, float | str]:

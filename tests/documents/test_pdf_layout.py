@@ -27,7 +27,7 @@ def _text_and_layout(content: bytes) -> tuple[str, str]:
     document = pypdfium2.PdfDocument(content)
     page = document[0].get_textpage()
     text = page.get_text_range()
-    found = text, page_layout(page, text)
+    found = text, page_layout(page, text).text
     document.close()
     return found
 
@@ -76,7 +76,7 @@ def test_a_line_that_no_printer_has_is_searched_in_time_of_its_length() -> None:
     document = pypdfium2.PdfDocument(invoice("columns", rows(random.Random(1), 3)))  # noqa: S311
     lines = [CLAUSE[:100]] * 20
     text = "\n".join([*lines, "1" * 1_000_000, *lines])  # in time of its square this takes an hour
-    assert page_layout(document[0].get_textpage(), text) is text
+    assert page_layout(document[0].get_textpage(), text).text is text
     document.close()
 
 

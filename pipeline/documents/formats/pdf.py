@@ -155,7 +155,8 @@ class _OpenPdf:
         return Page(number, other, other, engine=self._second_reader().engine)
 
     def _by_pdfium(self, number: int, seen: Seen) -> Page:
-        return Page(number, seen.text, seen.layout, engine=self._fast.engine if self._fast else "")
+        engine = self._fast.engine if self._fast else ""
+        return Page(number, seen.text, seen.layout, engine=engine, places=seen.places)
 
     def _read_second(self, number: int, seen: Seen | None, failure: DocumentError | None) -> str:
         """pypdf's text. Raises UnreadablePage when it was the last hope: no text after a failure is no blank page."""

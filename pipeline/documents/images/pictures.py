@@ -226,7 +226,9 @@ def _recognised(picture: Picture, ocr: Reader | None) -> Page:
         "turns": read.turns,
         "skew_degrees": round(read.skew_degrees, 2),
     }
-    return Page(1, read.text, read.layout, Source.OCR, read.engine, note=picture.note, figures=figures)
+    return Page(
+        1, read.text, read.layout, Source.OCR, read.engine, note=picture.note, figures=figures, places=read.places
+    )
 
 
 def _unread(picture: Picture, why: str) -> Page:

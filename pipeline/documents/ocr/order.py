@@ -42,8 +42,8 @@ class _Placed:
         return self.line.left + self.line.right < 2 * x
 
 
-def layout(lines: Sequence[Line]) -> str:
-    """The page with its columns kept apart by spaces, as born-digital pages are laid out."""
+def layout(lines: Sequence[Line]) -> pdf_rows.Layout:
+    """The page with its columns kept apart by spaces, as born-digital pages are; places count upwards, so below 0."""
     return pdf_rows.layout(itertools.chain.from_iterable(_glyphs(line) for line in lines))
 
 

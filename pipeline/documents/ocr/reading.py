@@ -9,6 +9,7 @@ from PIL import Image
 
 from pipeline.config import OcrSettings
 from pipeline.documents.ocr import engines, images, order, second_look, skew
+from pipeline.documents.ocr.paper import as_it_came
 from pipeline.documents.ocr.seen import Engine, Line, Recognised, characters, confidence
 
 _LEAST_SKEW_DEGREES = 0.2  # lines of less are read as they are, and straightening would blur them a little
@@ -30,20 +31,23 @@ class PageReader:
     def read(self, image: Image.Image) -> Recognised:
         """Read an image of any mode. Raises ConfigurationError when the engine's library is missing."""
         engine = self._engine()
-        page, scale = images.fitted(images.plain(image))
-        page, fall = _level(page)
-        page, turns, lines = _upright(engine, page, self._ladder.upright_above)
+        came, scale = images.fitted(images.plain(image))
+        level, fall = _level(came)
+        page, turns, lines = _upright(engine, level, self._ladder.upright_above)
         if self._ladder.larger is not None:
             lines = second_look.again(page, lines, self._below, self._larger_engine)
+        layout = order.layout(lines)
+        places = as_it_came(layout.places, came.size, level.size, turns, fall)
         lines = [_scaled(line, 1 / scale) for line in lines]
         return Recognised(
             text=order.reading(lines),
-            layout=order.layout(lines),
+            layout=layout.text,
             confidence=confidence(lines),
             turns=turns,
             skew_degrees=fall,
             engine=f"{engine.name} {engine.version}",
             lines=tuple(lines),
+            places=places,
         )
 
     def _engine(self) -> Engine:

@@ -46,7 +46,8 @@ class Recognised:
     `text` is in reading order; `layout` has rows and columns rebuilt with spaces. `confidence` is the mean over
     characters, 0..1, and 0 when nothing was found. `turns` quarter turns clockwise made the image upright, and
     `skew_degrees` is by how much its lines still fell to the right before they were straightened. The boxes of `lines`
-    are in pixels of the upright, straightened image.
+    are in pixels of the upright, straightened image; `places` are those of the layout's words in the image as it came,
+    packed by pipeline.documents.places.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Recognised:
     skew_degrees: float
     engine: str
     lines: tuple[Line, ...]
+    places: bytes = b""
 
 
 @runtime_checkable

@@ -10,18 +10,21 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 import pypdfium2
 from PIL import Image
 from pypdfium2 import raw
 
+from pipeline.documents.page_rows import upright
 from pipeline.documents.parsing import faults_are_corruption, read_whole
 from pipeline.documents.passwords import candidates, locked
 from pipeline.documents.pdf.layout import page_layout
 from pipeline.documents.pdf.look import look, shows_text
 from pipeline.documents.pdf.page_need import Figures
 from pipeline.documents.pdf.render import Plan, painted, plan
+from pipeline.documents.places import Places, Sheet
 from pipeline.errors import DocumentError
 from pipeline.reasons import Reason
 
@@ -33,11 +36,15 @@ _TELLING = 6_000  # characters that say what a page is
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A page as pdfium sees it: its text in reading order and laid out, and what decides whether to believe it."""
+    """A page as pdfium sees it: its text in reading order and laid out, and what decides whether to believe it.
+
+    `places` says where the words of the layout stand, see pipeline.documents.places.
+    """
 
     text: str
     layout: str
     figures: Figures
+    places: bytes = b""
 
 
 class PdfiumReader:
@@ -75,7 +82,8 @@ class PdfiumReader:
         with faults_are_corruption("pdfium"), self._page(number) as page, closing(page.get_textpage()) as text_page:
             notes = self._unpainted.get(number, "")
             text = text_page.get_text_range()
-            return Seen(text + notes, page_layout(text_page, text) + notes, look(page, text_page, text))
+            lines, places = page_layout(text_page, text)
+            return Seen(text + notes, lines + notes, look(page, text_page, text), _packed(page, places))
 
     def look(self, number: int) -> Figures:
         """The figures of page `number` alone, by the start of its text. Raises DocumentError(corrupt)."""
@@ -123,6 +131,16 @@ class PdfiumReader:
                 notes.append(_unpainted(annotation, kind))
             self._unpainted[number] = "".join(notes)
         return self._painted[number]
+
+
+def _packed(page: Any, places: Places) -> bytes:
+    """The places as the page is shown: turned, and as far as it is cut out."""
+    left, bottom, right, top = page.get_bbox()
+    turns = page.get_rotation() // 90
+    if turns:
+        places = places.moved(partial(upright, turns=4 - turns))
+        left, bottom, right, top = upright(left, bottom, right, top, 4 - turns)
+    return places.packed(Sheet(left, top, right - left, top - bottom))
 
 
 def _unlocked(content: bytes | BinaryIO, passwords: Sequence[str]) -> Any:

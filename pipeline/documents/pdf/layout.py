@@ -1,9 +1,9 @@
 """A PDF page's layout for next to nothing: running text is its own layout, and rows are rebuilt from lines and words.
 
-Asking pdfium for a box costs as much as reading fifty characters of text, so few are asked for: none on a page whose
-lines fill it from margin to margin; on others the two ends of each line, where a line could hide a gap the two ends of
-each of its words, and every character only of words that do not run straight from left to right. The text and pdfium's
-list of characters have the same order, and mostly the same positions.
+Asking pdfium for a box costs as much as reading fifty characters of text, so few are asked for: the two ends of each
+line, where a line could hide a gap the two ends of each of its words, and every character only of words that do not run
+straight from left to right. The text and pdfium's list of characters have the same order, and mostly the same
+positions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 
 from pypdfium2 import raw
 
-from pipeline.documents.page_rows import SAME_ROW, Glyph, layout
+from pipeline.documents.page_rows import SAME_ROW, Glyph, Layout, layout
+from pipeline.documents.places import REST, Places
 
 _MOST_CHARACTERS = 100_000  # a page of text has 3,000; beyond this the rows cost more than they tell
 _FARTHEST_CHARACTER = 0x10FFFF
@@ -46,16 +47,19 @@ _WIDEST = 1.6  # heights of the line a character; a word that is wider has a gap
 _Ends = tuple[float, float, float, float, float, float, float, float]
 
 
-def page_layout(text_page: Any, text: str) -> str:
+def page_layout(text_page: Any, text: str) -> Layout:
     """Rows and columns of a pypdfium2 text page; `text` itself where the page is running text.
 
     `text` is the whole text as pypdfium2 gives it. Never raises for odd positions; a page with more than 100,000
     characters is not laid out.
     """
-    if text_page.count_chars() > _MOST_CHARACTERS or _is_running_text(text):
-        return text
-    lines = layout(_glyphs(_signs(text_page, text), _Boxes(text_page)))
-    return lines.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if text_page.count_chars() > _MOST_CHARACTERS:
+        return Layout(text, Places())
+    signs, boxes = _signs(text_page, text), _Boxes(text_page)
+    if _is_running_text(text):
+        return Layout(text, _ends_of_lines(signs, boxes))
+    lines, places = layout(_glyphs(signs, boxes))
+    return Layout(lines.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"), places)
 
 
 def _is_running_text(text: str) -> bool:
@@ -72,6 +76,38 @@ def _is_running_text(text: str) -> bool:
         if block > _BLOCK:
             return False
     return sum(_FIGURES.search(line) is not None for line in lines) <= _LINES_WITH_FIGURES * len(lines)
+
+
+def _ends_of_lines(signs: str, boxes: _Boxes) -> Places:
+    """Where the lines of running text stand. A word that is broken at the end of a line has a place on both."""
+    places, ends, at, before = Places(), list[int](), 0, ""
+    if signs.count("\r") != signs.count("\r\n"):
+        return places  # cleaning makes more lines of it
+    for piece in signs.replace("\x02", "\n").replace("\ufffe", "\n").split("\n"):
+        body, start = piece.strip(), at + len(piece) - len(piece.lstrip())
+        head, rest = "", body
+        if not at or signs[at - 1] == "\n":
+            places.lines.append(0)
+        elif before:
+            places.words[-1] += 1 + len(before.split())
+            head = (body.split(None, 1) or [""])[0]
+            rest = body[len(head) :].lstrip()
+        for words, stretch, first in ((0, head, start), (REST, rest, start + len(body) - len(rest))):
+            if stretch:
+                ends += (first, first + len(stretch) - 1)
+                places.words.append(words)
+                places.lines[-1] += 1
+        at, before = at + len(piece) + 1, rest
+    return _between(places, boxes.of(ends))
+
+
+def _between(places: Places, ends: ctypes.Array[ctypes.c_float]) -> Places:
+    """Each span from its first to its last character, whose boxes follow each other."""
+    places.pairs = [1] * len(places.words)
+    places.highs, places.lows = list(map(max, ends[1::8], ends[5::8])), list(map(min, ends[3::8], ends[7::8]))
+    places.edges = [0.0] * (2 * len(places.words))
+    places.edges[::2], places.edges[1::2] = map(min, ends[0::8], ends[4::8]), map(max, ends[2::8], ends[6::8])
+    return places
 
 
 class _Boxes:

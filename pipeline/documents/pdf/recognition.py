@@ -81,6 +81,7 @@ def _page(number: int, seen: Seen, need: Need, found: Recognised, how: Plan) -> 
         found.engine,
         note=how.note,
         figures=figures,
+        places=found.places,
     )
 
 

@@ -56,11 +56,11 @@ def test_a_table_of_long_cells_and_figures_is_read_by_rows() -> None:
 
 
 def test_two_boxes_of_one_row_never_become_one_word() -> None:
-    assert order.layout([line("Total", 0, 0, width=52), line("14.50", 50, 1)]) == "Total 14.50"
+    assert order.layout([line("Total", 0, 0, width=52), line("14.50", 50, 1)]).text == "Total 14.50"
 
 
 def test_a_wide_gap_is_at_least_two_spaces() -> None:
-    assert "Total  " in order.layout([line("Total", 0, 0), line("14.50", 100, 0)])
+    assert "Total  " in order.layout([line("Total", 0, 0), line("14.50", 100, 0)]).text
 
 
 @pytest.mark.parametrize("lines", [[], [line("alone", 5, 5)], [line("a", 0, 0, width=0, height=0)] * 20])

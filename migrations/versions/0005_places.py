@@ -1,0 +1,22 @@
+"""Where the words of a page stand, packed, beside its text. The DDL is the SQL file beside this one."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add the column; pages that were read before have no places. Takes a short lock and rewrites nothing."""
+    sql = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+    # The driver's own cursor: a script of many statements, in which % and : are plain characters.
+    op.get_bind().connection.cursor().execute(sql)
+
+
+def downgrade() -> None:
+    """Refuse: going back would drop documents."""
+    raise NotImplementedError("doclease does not downgrade a schema; restore a backup instead")

@@ -1,0 +1,167 @@
+"""Where the words of a page stand, packed into some hundred bytes: small integers, each the step from the one before.
+
+A line has spans; a span holds words that follow each other at one height, each with a left and a right edge. Edges are
+rounded down to 2,000 parts of the page. What was packed elsewhere is not trusted: to unpack any bytes is bounded,
+raises nothing, and yields boxes on the page or none.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import add, sub
+from typing import NamedTuple
+
+from pipeline.documents.text import Box
+
+MAX_BYTES = 65_536
+REST = -1  # for the words of a span: all that are left of the line
+_MOST_UNPACKED = 2_000_000  # bytes, two a number
+_GRID = 2_000
+_FAST = 3  # of zlib's levels
+
+Move = Callable[[float, float, float, float], tuple[float, float, float, float]]
+
+
+class Sheet(NamedTuple):
+    """The page on which places are given: its upper left corner, and its size; y counts upwards."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+class Span(NamedTuple):
+    """The next `words` words of a line, -1 for all that are left of it, and their boxes as `Places` has them."""
+
+    words: int
+    boxes: tuple[Box, ...]
+
+
+@dataclass(slots=True)
+class Places:
+    """Where words stand on a page: `lines` counts the spans of each line, the other lists are of all spans in order.
+
+    `words` and `pairs` are how many words a span has, and how many pairs of `edges`. One pair for several words is
+    around them all; one pair more than words begins with the rest of the word before. `lows` and `highs` are its lower
+    and upper edge.
+    """
+
+    lines: list[int] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)
+    pairs: list[int] = field(default_factory=list)
+    lows: list[float] = field(default_factory=list)
+    highs: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+
+    def add(self, words: int, low: float, high: float, edges: Sequence[float]) -> None:
+        """Add a span to the last line."""
+        self.words.append(words)
+        self.pairs.append(len(edges) // 2)
+        self.lows.append(low)
+        self.highs.append(high)
+        self.edges += edges
+        self.lines[-1] += 1
+
+    def moved(self, move: Move) -> Places:
+        """The same words, each box where `move` takes it: left, low, right and high to the same four."""
+        found, edges = Places(), zip(self.edges[::2], self.edges[1::2], strict=True)
+        spans = zip(self.words, self.pairs, self.lows, self.highs, strict=True)
+        for count in self.lines:
+            found.lines.append(0)
+            for _, (words, pairs, low, high) in zip(range(count), spans, strict=False):
+                for number, (left, right) in zip(range(pairs), edges, strict=False):
+                    box = move(left, low, right, high)
+                    own = words if pairs == 1 else int(number > 0 or words == pairs)
+                    found.add(own, box[1], box[3], (box[0], box[2]))
+        return found
+
+    def packed(self, sheet: Sheet) -> bytes:
+        """All of it in few bytes; none where there is nothing or too much. What is off the sheet is put at its edge."""
+        if not self.edges:
+            return b""
+        across, down = _GRID / max(sheet.width, 1e-3), _GRID / max(sheet.height, 1e-3)
+        try:
+            edges = _steps(self.edges, sheet.left, across)
+            tops, bottoms = _steps(self.highs, sheet.top, -down), _steps(self.lows, sheet.top, -down)
+            numbers = [len(self.lines), *self.lines, *self.pairs, *map(sub, self.words, self.pairs)]
+            for column in (tops, list(map(sub, bottoms, tops)), edges):
+                numbers += map(sub, column, [0, *column])
+            halves = struct.pack(f"<{len(numbers)}h", *numbers)
+        except (ValueError, OverflowError, struct.error):  # what is not a number, or words beyond counting
+            return b""
+        content = zlib.compress(halves[::2] + halves[1::2], _FAST)
+        return content if len(content) <= MAX_BYTES else b""
+
+
+def _steps(numbers: Sequence[float], start: float, scale: float) -> list[int]:
+    steps = [int((number - start) * scale) for number in numbers]
+    if min(steps) < 0 or max(steps) > _GRID:
+        return [min(max(step, 0), _GRID) for step in steps]
+    return steps
+
+
+class Unpacked:
+    """Packed places, line by line. Bytes that are none are places of no line."""
+
+    def __init__(self, content: bytes) -> None:
+        lines, pairs, more, tops, heights, edges = _columns(content)
+        self._first_spans = [0, *accumulate(lines)]
+        self._first_pairs = [0, *accumulate(pairs)]
+        self._words = list(map(add, pairs, more))
+        uppers = list(accumulate(tops))
+        self._tops, self._bottoms = _on_sheet(uppers), _on_sheet(map(add, uppers, accumulate(heights)))
+        self._edges = _on_sheet(accumulate(edges))
+
+    def __len__(self) -> int:
+        return len(self._first_spans) - 1
+
+    def spans(self, line: int) -> list[Span]:
+        """The spans of a line, none of one that is not there."""
+        return list(map(self._span, range(*self._first_spans[line : line + 2]))) if line < len(self) else []
+
+    def _span(self, number: int) -> Span:
+        upper, lower = self._tops[number], self._bottoms[number]
+        first, last = self._first_pairs[number : number + 2]
+        pairs = zip(self._edges[2 * first : 2 * last : 2], self._edges[2 * first + 1 : 2 * last : 2], strict=True)
+        boxes = tuple(Box(left, upper, max(right, left), max(lower, upper)) for left, right in pairs)
+        return Span(self._words[number], boxes)
+
+
+def _on_sheet(steps: Iterable[int]) -> list[float]:
+    """Steps as parts of the sheet; what is beyond is put at its edge."""
+    return [step / _GRID if 0 <= step <= _GRID else float(step > 0) for step in steps]
+
+
+_Columns = tuple[Sequence[int], ...]
+_NOTHING: _Columns = ((), (), (), (), (), ())
+
+
+def _columns(content: bytes) -> _Columns:
+    """Spans of each line; pairs, further words, tops and heights of each span; edges. All empty for other bytes."""
+    numbers = _numbers(content)
+    count = numbers[0] if numbers else 0
+    lines = numbers[1 : count + 1]
+    if not 0 < count == len(lines) or min(lines) < 0:
+        return _NOTHING
+    rest, spans = numbers[count + 1 :], sum(lines)
+    pairs, more, tops, heights = (rest[spans * place : spans * (place + 1)] for place in range(4))
+    edges = rest[spans * 4 :]
+    if len(heights) != spans or min(pairs, default=0) < 0 or len(edges) != 2 * sum(pairs):
+        return _NOTHING
+    return lines, pairs, more, tops, heights, edges
+
+
+def _numbers(content: bytes) -> tuple[int, ...]:
+    try:
+        halves = zlib.decompressobj().decompress(content, _MOST_UNPACKED)
+    except zlib.error:
+        return ()
+    middle = len(halves) // 2
+    whole = bytearray(2 * middle)
+    whole[::2], whole[1::2] = halves[:middle], halves[middle : 2 * middle]
+    return struct.unpack(f"<{middle}h", whole)
