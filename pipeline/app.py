@@ -43,6 +43,7 @@ from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.registering import Registry
+from pipeline.remembered import Memory
 from pipeline.results import Results
 from pipeline.worker.equipment import Equipment, Pace
 from pipeline.worker.inspector import Inspector
@@ -242,6 +243,7 @@ class App:
         return Equipment(
             queue=self.queue,
             results=self.results,
+            memory=Memory(self.engine),
             attachments=Attachments(self.queue),
             archive=self.archive,
             policy=self.policy,

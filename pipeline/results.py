@@ -133,7 +133,8 @@ _ORIGIN = text(
         documents.batch,
         tasks.priority,
         tree.documents AS tree_documents,
-        tree.bytes AS tree_bytes
+        tree.bytes AS tree_bytes,
+        EXISTS (SELECT FROM corrections WHERE subject = 'field') AS has_memory
     FROM documents
     JOIN tasks ON tasks.task_id = :task_id
     CROSS JOIN LATERAL (
@@ -153,7 +154,7 @@ class Material:
 
     `stored` are the pages that are done, from page 1 without a hole, as a handler sees them; the first `whole` of them
     are whole. `tree_documents` and `tree_bytes` count all files that came inside the same document at the top, so far,
-    but those that this one holds itself: it is about to count them again.
+    but those that this one holds itself: it is about to count them again. `has_memory`: people have corrected fields.
     """
 
     sha256: str
@@ -161,6 +162,7 @@ class Material:
     parent: Parent
     tree_documents: int = 0
     tree_bytes: int = 0
+    has_memory: bool = False
     stored: tuple[Page, ...] = ()
     whole: int = 0
     skip: Mapping[int, str] = field(default_factory=dict)
@@ -224,7 +226,7 @@ def _statements(rows: Iterable[str]) -> Iterator[list[str]]:
 
 def _material(row: Any) -> Material:
     parent = Parent(row.document_id, row.root_document_id, row.depth, row.batch, row.priority)
-    return Material(row.sha256, row.name, parent, row.tree_documents, row.tree_bytes)
+    return Material(row.sha256, row.name, parent, row.tree_documents, row.tree_bytes, row.has_memory)
 
 
 def _page(row: Any) -> Page:

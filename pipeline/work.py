@@ -20,6 +20,8 @@ from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.kept import Kept
+from pipeline.reading.lessons import Remembered
+from pipeline.reading.memory import Ask, with_memory
 from pipeline.reasons import Reason
 
 MAX_PAGE_CHARACTERS = 4_000_000
@@ -60,6 +62,11 @@ class Finished:
     result: Mapping[str, Any]
 
 
+def nobody(keys: Sequence[str]) -> Sequence[Remembered]:
+    """Remembers nothing of any issuer."""
+    return ()
+
+
 def process(
     job: Job,
     formats: Sequence[Format],
@@ -68,10 +75,12 @@ def process(
     on_open: Callable[[int], None],
     on_page: Callable[[Page], None],
     on_attachment: Callable[[Attachment], None],
+    ask: Ask = nobody,
 ) -> Finished:
     """Read a document; calls `on_open` with its page count, then `on_page` for each page in order.
 
-    Then calls `on_attachment` for each file inside, whose content must be read before the call returns.
+    Then calls `on_attachment` for each file inside, whose content must be read before the call returns. Asks of an
+    invoice once what people corrected on documents of its issuer.
 
     Raises DocumentError for a document that cannot be read at all. A page that cannot be read is a gap, not an error.
     Pages to skip are not skipped when nothing else would be left: then the document itself is what fails.
@@ -92,7 +101,7 @@ def process(
     # A type that was ordered for a mail or an archive is meant for what is in it.
     wanted = handling.AUTO if carries and media_type in ENVELOPES else job.handler
     whole = Document(job.name, media_type, kept.pages, einvoice.content, einvoice.others)
-    return _finish(whole, handlers, wanted)
+    return _finish(whole, handlers, wanted, ask)
 
 
 def _unpack(document: OpenDocument, on_attachment: Callable[[Attachment], None], einvoice: Copied) -> bool:
@@ -140,10 +149,10 @@ def _check_readable(pages: Sequence[Page]) -> None:
         )
 
 
-def _finish(document: Document, handlers: Mapping[str, Handler], wanted: str) -> Finished:
+def _finish(document: Document, handlers: Mapping[str, Handler], wanted: str, ask: Ask) -> Finished:
     gaps = [page.number for page in document.pages if page.source is Source.NONE]
     handler, scores = _choose(handlers, document, wanted)
-    found, error = _extract(handler, document)
+    found, error = _extract(handler, document, ask)
     result: dict[str, Any] = {
         **found,
         "handler": handler.name,
@@ -186,15 +195,25 @@ class _Careful:
             return 0.0
 
 
-def _extract(handler: Handler, document: Document) -> tuple[dict[str, Any], str | None]:
+def _extract(handler: Handler, document: Document, ask: Ask) -> tuple[dict[str, Any], str | None]:
     """What is found, as plain data; a handler that fails costs the document its fields, never its text."""
     try:
-        return _plain(handler.extract(document)), None
+        return _plain(_remembering(document, handler.extract(document), ask)), None
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a handler does wrong, the pages are delivered
         nothing = Extraction(document_type=handler.name, checks={"handler_finished": False})
         return _plain(nothing), f"{type(error).__name__}: {error}"
+
+
+def _remembering(document: Document, extraction: Extraction, ask: Ask) -> Extraction:
+    """The extraction with the memory of its issuer, or as it is: no field is lost for what memory does wrong."""
+    try:
+        return with_memory(document, extraction, ask)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001
+        return extraction
 
 
 def _plain(extraction: Extraction) -> dict[str, Any]:

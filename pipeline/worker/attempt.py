@@ -32,7 +32,6 @@ from pipeline.worker.frames import (
     BrokenFrame,
     Frame,
     Unpacked,
-    job_frame,
     known_reason,
     page_count_of,
     page_of,
@@ -43,6 +42,7 @@ from pipeline.worker.frames import (
 from pipeline.worker.held import LAST_WORD_SECONDS, HeldLease, boottime
 from pipeline.worker.patience import Patience, first_line
 from pipeline.worker.process import ChildProcess
+from pipeline.worker.recollection import Recollection
 from pipeline.worker.stopping import Stopping
 
 PATIENCE_SECONDS = 0.2  # how long the parent waits for the child before it looks after the lease
@@ -85,6 +85,7 @@ class Attempt:
         self._extensions = 0
         self._busyness = Busyness(child)
         self._database = Patience(claim, stopping)
+        self._recollection = Recollection(equipment.memory, self._database)
         self._child_is_idle = True
         self._finished = False
 
@@ -136,15 +137,7 @@ class Attempt:
         self._stored = len(material.stored)
         if self._stored:
             logger.info("task %d: attempt %d goes on at page %d of %s", *self._ids(), self._stored + 1, self._name)
-        request = job_frame(
-            name=material.name,
-            handler=self._claim.handler,
-            stored=len(material.stored),
-            whole=material.whole,
-            skip=material.skip,
-            depth=material.parent.depth,
-            cpu_seconds=self._claim.deadline_seconds,
-        )
+        request = carrying.request(self._claim, material)
         with carrying.document(self._equipment.archive, material.sha256) as file:
             self._child_is_idle = False
             provision = self._equipment.provision()
@@ -162,6 +155,8 @@ class Attempt:
                     self._take_page(page_of(frame.get("page", {})))
                 case "attachment":
                     self._take_part(unpacked_of(frame.get("attachment", {})))
+                case "issuer":
+                    self._child.tell(self._recollection.answer(frame))
                 case "finished":
                     self._child_is_idle = True
                     self._complete(frame)

@@ -16,12 +16,13 @@ from pipeline.documents.archive import Archive, Stored
 from pipeline.documents.opening import opened
 from pipeline.documents.text import clean
 from pipeline.errors import DocumentError, StoreUnavailable
+from pipeline.queue.model import Claim
 from pipeline.queue.settle import Fault
 from pipeline.reasons import Reason
 from pipeline.registering import Triage, limited
 from pipeline.results import Material
 from pipeline.worker.ends import End
-from pipeline.worker.frames import BrokenFrame, Unpacked
+from pipeline.worker.frames import BrokenFrame, Frame, Unpacked, job_frame
 from pipeline.worker.process import ChildProcess
 from pipeline.worker.provision import Provision
 
@@ -45,6 +46,20 @@ def document(archive: Archive, sha256: str) -> Iterator[BinaryIO]:
         raise End(Fault.TRANSIENT, Reason.IO_ERROR, damaged)
     with opened(path) as (file, _):
         yield file
+
+
+def request(claim: Claim, material: Material) -> Frame:
+    """The job as the child is told of it."""
+    return job_frame(
+        name=material.name,
+        handler=claim.handler,
+        stored=len(material.stored),
+        whole=material.whole,
+        skip=material.skip,
+        depth=material.parent.depth,
+        cpu_seconds=claim.deadline_seconds,
+        may_ask=material.has_memory,
+    )
 
 
 def part(unpacked: Unpacked, child: ChildProcess, archive: Archive, limits: LimitSettings) -> Part:

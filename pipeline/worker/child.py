@@ -24,11 +24,13 @@ from pipeline.documents.ocr import Reader
 from pipeline.documents.text import Page
 from pipeline.errors import ConfigurationError, DocumentError
 from pipeline.handling import Handler
+from pipeline.reading.lessons import Remembered
 from pipeline.reasons import Reason
-from pipeline.work import process
+from pipeline.work import nobody, process
 from pipeline.worker import sandbox
 from pipeline.worker.channel import Requests
 from pipeline.worker.frames import Frame, encode, job_of, page_fields, page_of
+from pipeline.worker.issuer_frames import remembered_of
 from pipeline.worker.provision import Provision, provision_of
 from pipeline.worker.unpacking import Unpacker
 
@@ -81,6 +83,7 @@ class Child:
             on_open=lambda count: self._say("opened", page_count=count),
             on_page=lambda page: self._say("page", page=page_fields(page)),
             on_attachment=lambda attachment: unpacker.unpack(attachment, self._hand_over),
+            ask=self._ask if frame["may_ask"] else nobody,
         )
         used = {"cpu_seconds": time.process_time() - started, "peak_rss_bytes": _peak_rss_bytes()}
         self._say("finished", reason=finished.reason.value, result=finished.result, **used)
@@ -100,6 +103,14 @@ class Child:
         self._say("attachment", attachment=facts)
         if self._requests.next() is None:
             raise SystemExit
+
+    def _ask(self, keys: Sequence[str]) -> list[Remembered]:
+        """What people corrected on documents of the issuer with one of these keys."""
+        self._say("issuer", keys=keys)
+        answer = self._requests.next()
+        if answer is None:
+            raise SystemExit
+        return remembered_of(answer)
 
     def _means(self, provision: Provision) -> Means:
         if self._reader is None or self._reader[0] != provision.ocr:

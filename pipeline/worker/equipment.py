@@ -10,6 +10,7 @@ from pipeline.config import WorkerSettings
 from pipeline.documents.archive import Archive
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.store import Queue
+from pipeline.remembered import Memory
 from pipeline.results import Results
 from pipeline.worker.provision import Provisioner
 
@@ -31,6 +32,7 @@ class Equipment:
 
     queue: Queue
     results: Results
+    memory: Memory
     attachments: Attachments
     archive: Archive
     policy: Callable[[str], LeasePolicy]

@@ -85,10 +85,12 @@ def job_frame(
     skip: Mapping[int, str],
     depth: int,
     cpu_seconds: float,
+    may_ask: bool = False,
 ) -> Frame:
     """A job for the child, but its file and its provision; the child's processor limit is set to `cpu_seconds`.
 
-    `stored` pages follow in frames of their own, of which the first `whole` are whole.
+    `stored` pages follow in frames of their own, of which the first `whole` are whole. `may_ask`: what people corrected
+    on documents of the same issuer, see issuer_frames.py.
     """
     return {
         "kind": "job",
@@ -99,6 +101,7 @@ def job_frame(
         "skip": {str(number): error for number, error in skip.items()},
         "depth": depth,
         "cpu_seconds": cpu_seconds,
+        "may_ask": may_ask,
     }
 
 

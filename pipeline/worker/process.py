@@ -81,6 +81,10 @@ class ChildProcess:
         """Tell the child that what it put into its scratch folder was taken. Raises ChildDied."""
         self._send({"kind": "taken"}, None)
 
+    def tell(self, answer: Frame) -> None:
+        """Answer what the child asked. Raises ChildDied."""
+        self._send(answer, None)
+
     def scratch_file(self, name: str) -> Path:
         """Where a file that the child says it made would be. Raises ChildDied for a name that is none."""
         if self._scratch is None or not _SCRATCH_NAME.fullmatch(name):
