@@ -205,7 +205,7 @@ def judge(field: str, right: frozenset[str], found: frozenset[str]) -> tuple[int
     if field == "title":
         good = any(a.startswith(b) or a.endswith(b) or b.startswith(a) or b.endswith(a) for a in right for b in found)
     elif field == "parties":
-        both = sum(any(_alike(name, each) for each in right) for name in found)
+        both = sum(any(alike(name, each) for each in right) for name in found)
         both = min(both, len(right))
         return both, len(found) - both, len(right) - both
     elif field == "governing_law":
@@ -216,7 +216,8 @@ def judge(field: str, right: frozenset[str], found: frozenset[str]) -> tuple[int
     return int(good), int(bool(found) and not good), int(bool(right) and not good)
 
 
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
+    """Whether two names are the same but for a misprint."""
     return one == other or difflib.SequenceMatcher(None, one, other).ratio() >= 0.9
 
 

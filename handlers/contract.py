@@ -6,25 +6,38 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.documents.text import Document
-from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import clauses, renewals, terms
-from pipeline.reading.clauses import Answer
+from pipeline.handling import Extraction, Field, Group, Handler
+from pipeline.reading import clauses, ends, laws, renewals, signing, subtypes, terms
+from pipeline.reading.answers import Answer
 from pipeline.reading.dates import day_first, find_dates
 from pipeline.reading.headings import find_run_on_title, find_title
-from pipeline.reading.likeness import contract_likeness
+from pipeline.reading.parties import find_parties
 from pipeline.reading.periods import find_periods
-from pipeline.reading.preamble import find_parties
+from pipeline.reading.preamble import Party
 from pipeline.reading.prose import Prose, prose
 from pipeline.reading.rows import fold
+from pipeline.reading.sections import clauses as numbered
 
 _NAMES = re.compile(
     r"\b(?:agreement|contract|lease|license|licence|amendment|addendum|\w*vertrag|\w*vereinbarung|contrat|convention"
     r"|\w*overeenkomst|contrato|acuerdo"
     r"|contratto|accordo|memorandum of understanding|terms and conditions)\b"
 )
+_WORDS = re.compile(
+    r"\b(?:agreement|hereby|hereto|herein|hereof|hereunder|hereinafter|whereas|witnesseth|party|parties|governing law"
+    r"|in witness whereof|now,? therefore"
+    r"|term and termination|confidential information|indemnif\w+|obligations|executed|by and between|effective date"
+    r"|shall"
+    r"|vertrag\w{0,12}|vertragspart\w+|vereinbarung|kundigung\w{0,6}|laufzeit|gerichtsstand|praambel|nachfolgend"
+    r"|contrat|les parties|ci-apres|prestataire|resiliation|preavis|overeenkomst|partijen|opdrachtgever|opzegging"
+    r"|contrato|las partes|clausula\w?"
+    r"|contratto|le parti|premesso|recesso)\b"
+)
 # A place left to fill in: "[NAME]", "[ ]", "[●]", "_____"; not "[***]", which hides what was filled in.
 _BLANKS = re.compile(r"\[[ ●•x#_]{0,40}\]|\[[A-Z][A-Za-z ]{1,40}\]|_{4,200}|\b(?:COMPANY|CONTRACTOR|CLIENT) NAME\b")
 BLANKS_CHARACTERS = 30_000
+SCORE_PAGES = 4
+SCORE_CHARACTERS = 15_000
 
 
 class ContractHandler:
@@ -33,6 +46,7 @@ class ContractHandler:
     name = "contract"
     fields: tuple[str, ...] = (
         "title",
+        "contract_type",
         "contract_number",
         "parties",
         "agreement_date",
@@ -47,38 +61,56 @@ class ContractHandler:
     )
 
     def score(self, document: Document) -> float:
-        """What its headings and words say. A document that is or carries an electronic invoice is no contract."""
-        return contract_likeness(document) if document.einvoice is None else 0.0
+        """How many different words of contracts the first pages have, and whether one stands near the top."""
+        text = fold("\n".join(page.text for page in document.pages[:SCORE_PAGES])[:SCORE_CHARACTERS])
+        words = {match[0] for match in _WORDS.finditer(text)}
+        titled = 0.25 if _NAMES.search(text[:800]) else 0.0
+        return min(1.0, 0.07 * len(words) + titled) if words else 0.0
 
     def extract(self, document: Document) -> Extraction:
-        """Find the fields; an unfilled template, with blanks and without a date or a sure party, has only its title."""
+        """Find the fields; an unfilled template, with blanks and without a date or a sure party, has only its title.
+
+        The clauses are those of any contract, a template too.
+        """
         running = prose(document)
-        found: dict[str, tuple[Field, ...]] = {}
-        title = find_title(document, wanted=lambda line: _NAMES.search(fold(line)) is not None)
-        title = title or find_run_on_title(document)
-        if title:
-            found["title"] = (Field(title.value, title.page, title.value, "pattern", title.confidence),)
-        parties = tuple(
-            Field(
-                each.name, running.page(each.start), running.sentence(each.start, each.end), "pattern", each.confidence
-            )
-            for each in find_parties(running)
-        )
-        if parties:
-            found["parties"] = parties
-        answers: dict[str, tuple[Field, ...]] = {name: (field,) for name, field in _clauses(running)}
+        title = _title(document)
+        parties = find_parties(running)
+        answers = {name: (field,) for name, field in _fields(running)}
+        sections = numbered(document)
         if _is_unfilled(running, parties, answers):
-            return Extraction(self.name, {name: several for name, several in found.items() if name == "title"})
-        return Extraction(self.name, found | answers)
+            return Extraction(self.name, title, clauses=sections)
+        named = tuple(_field(running, party, party.name) for party in parties)
+        found = title | ({"parties": named} if named else {}) | answers
+        return Extraction(self.name, found, groups=tuple(_groups(running, parties)), clauses=sections)
 
 
-def _is_unfilled(running: Prose, parties: Sequence[Field], answers: Mapping[str, object]) -> bool:
+def _title(document: Document) -> dict[str, tuple[Field, ...]]:
+    title = find_title(document, wanted=lambda line: _NAMES.search(fold(line)) is not None)
+    title = title or find_run_on_title(document)
+    if not title:
+        return {}
+    return {"title": (Field(title.value, title.page, title.value, "pattern", title.confidence),)}
+
+
+def _groups(running: Prose, parties: Sequence[Party]) -> Iterator[Group]:
+    """Each party with its name, what the contract calls it, and whether it is a company or a person."""
+    for number, party in enumerate(parties, 1):
+        values = {"name": party.name, "alias": party.alias, "kind": party.kind}
+        yield Group("parties", number, {name: _field(running, party, value) for name, value in values.items() if value})
+
+
+def _field(running: Prose, party: Party, value: str) -> Field:
+    snippet = running.sentence(party.start, party.end)
+    return Field(value, running.page(party.start), snippet, "ranker", party.confidence)
+
+
+def _is_unfilled(running: Prose, parties: Sequence[Party], answers: Mapping[str, object]) -> bool:
     blanks = len(_BLANKS.findall(running.text[:BLANKS_CHARACTERS]))
     dated = "agreement_date" in answers or "effective_date" in answers
     return blanks >= 2 and not dated and not any(party.confidence >= 0.5 for party in parties)
 
 
-def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
+def _fields(running: Prose) -> Iterator[tuple[str, Field]]:
     for name, answer in _answers(running).items():
         if answer:
             snippet = (answer.derivation + running.sentence(answer.start, answer.end))[:300]
@@ -88,21 +120,22 @@ def _clauses(running: Prose) -> Iterator[tuple[str, Field]]:
 def _answers(running: Prose) -> dict[str, Answer | None]:
     order = day_first([running.text])
     dates, periods = find_dates(running.folded, day_first=order), list(find_periods(running.folded))
-    agreed, effective = clauses.agreement_date(running, dates), clauses.effective_date(running, dates)
-    sure = effective if effective and effective.confidence >= 0.5 else None
+    agreed, effective = signing.agreement_date(running, dates), signing.effective_date(running, dates)
     runs = terms.term(running, periods)
-    printed = clauses.expiration_date(running, dates)
+    sure = effective if effective and effective.confidence >= 0.5 else None
+    begins = terms.start(running, runs, dates) or sure or agreed
     return {
+        "contract_type": subtypes.contract_type(running),
         "contract_number": clauses.contract_number(running),
         "agreement_date": agreed,
         "effective_date": effective,
-        "expiration_date": printed or terms.expiration(running, runs, sure or agreed),
+        "expiration_date": ends.expiration(running, dates, agreed=agreed, term=runs, start=begins),
         "term": runs,
         "renewal_term": renewals.renewal_term(running, periods),
         "notice_period": clauses.notice_period(running, periods),
         "renewal_notice": renewals.renewal_notice(running, periods),
         "termination_notice": renewals.termination_notice(running, periods),
-        "governing_law": clauses.governing_law(running),
+        "governing_law": laws.governing_law(running),
     }
 
 

@@ -28,7 +28,11 @@ _NUMBERS = {
     24: "vierundzwanzig vingt-quatre vierentwintig veinticuatro ventiquattro",
     30: "thirty dreißig dreissig trente dertig treinta trenta",
     36: "sechsunddreißig sechsunddreissig trente-six zesendertig",
+    40: "forty vierzig quarante veertig cuarenta quaranta",
+    50: "fifty",
     60: "sixty sechzig soixante zestig sesenta sessanta",
+    70: "seventy",
+    80: "eighty",
     90: "ninety neunzig negentig noventa novanta",
 }
 _VALUES = {word: number for number, words in _NUMBERS.items() for word in words.split()}
@@ -39,13 +43,15 @@ _UNITS = {
     "year": r"years?|jahre?n?|jahres|ans|(?<=un )an|(?<=1 )an|annees?|ja(?:ar|ren)|anos?|ann[oi]",
 }
 _WORD = "|".join(sorted(_VALUES, key=len, reverse=True))
+_DIGIT = "one|two|three|four|five|six|seven|eight|nine"  # behind twenty, thirty, …
 _PERIOD = re.compile(
-    rf"\b(?:(?:{_WORD})(?:[- ](?:five|eight|six))? ?\((\d{{1,3}})\)|(\d{{1,3}})(?: ?\([a-z -]{{3,20}}\))?|({_WORD}))"
-    r"[ -]?(?:full |consecutive |calendar |business |successive |contract )?"
+    rf"(?:\b(?:{_WORD})(?:[- ](?:five|eight|six))? ?\((\d{{1,3}}|i)\)|\((\d{{1,3}})\)"
+    rf"|\b(\d{{1,3}})(?: ?\([a-z -]{{3,20}}\))?|\b({_WORD})(?:[- ]({_DIGIT}))?)"
+    r"[ ~-]?(?:full |consecutive |calendar |business |successive |contract )?"
     rf"(?:{'|'.join(f'({pattern})' for pattern in _UNITS.values())})(?:'?s'?)?\b"
 )
 # What units begin with is looked for first: most words fail there.
-_ANY_UNIT = re.compile(rf"[\d) -](?=[adgjmstwy])(?:{'|'.join(_UNITS.values())})(?:'?s'?)?\b")
+_ANY_UNIT = re.compile(rf"[\d) ~-](?=[adgjmstwy])(?:{'|'.join(_UNITS.values())})(?:'?s'?)?\b")
 _BEFORE_UNIT, _AFTER_UNIT = 60, 10  # characters; number and adjective take fewer, so does the end of the word
 
 
@@ -62,7 +68,8 @@ def find_periods(folded: str) -> Iterator[Period]:
     """The durations in a folded text, in order: 1 to 999 days, weeks, months or years."""
     names = tuple(_UNITS)
     for match in finditer_near(_PERIOD, _ANY_UNIT.finditer(folded), folded, before=_BEFORE_UNIT, after=_AFTER_UNIT):
-        number = int(match[1] or match[2] or _VALUES[match[3]])
-        unit = next(name for place, name in enumerate(names, 4) if match[place])
+        digits = (match[1] or match[2] or match[3] or "").replace("i", "1")  # "one (I) year", as some scans have it
+        number = int(digits) if digits else _VALUES[match[4]] + _VALUES.get(match[5], 0)
+        unit = next(name for place, name in enumerate(names, 6) if match[place])
         if 0 < number < 1_000:
             yield Period(f"{number} {unit}" if number == 1 else f"{number} {unit}s", match.start(), match.end())

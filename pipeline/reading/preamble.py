@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.reading.prose import Prose
-from pipeline.reading.signatures import signatures
+from pipeline.reading.signatures import NAME
 
 SEARCHED = 60_000  # characters in which the opening is looked for: covers and tables of contents come before it
 OPENING = 2_500  # characters of the opening itself
 COVER = 6_000  # characters in which names without terms may stand
 INTRODUCED = 3_000  # characters in which parties are looked for that no "between" announces
 MAX_OPENINGS = 60  # places that are tried; a text made of "between" costs no more
-MAX_PARTIES = 24
+MAX_PARTIES = 60
 
 _BETWEEN = re.compile(
     r"\b(?:entered into by(?! and)|by,? (?:and )?(?:between|among)|b e t w e e n"
     r"|between|among|by and amongst|zwischen|entre|tussen"
-    r"|\btra\b|\bfra\b)\b[ :,]{0,3}"
+    r"|(?:(?<=, )|is )made by|parties:?(?= \(?1[.)] )|\btra\b|\bfra\b)(?!\w)[ :,]{0,3}"
 )
 _FRAME = re.compile(
-    r"\b(?:made|entered|dated|executed|concluded|is|geschlossen|conclu|gesloten|celebrad\w|stipulat\w)\b"
+    r"\b(?:made|entered|dated|executed|concluded|effective|is|geschlossen|conclu|gesloten|celebrad\w|stipulat\w)\b"
 )
 _NOBODY = re.compile(
     r"(?:them\b|us\b|you\b|(?:the |both |such |all )?(?:parties|persons|site|two)\b|any\b|such\b|each\b|its?\b|our\b)"
@@ -61,13 +61,15 @@ _LEAD = re.compile(
     r"|\(?(?:[a-z]|\d|i{1,3}|iv)\) ?|\d{1,2}\. "
     r"|(?:on|of) (?:the )?(?:one|first|other|second) (?:hand|part)[, ]*|party [a-d1-4]\b ?:? ?"
     r"|(?:der|die|dem|das|la societe|de heer"
-    r"|la sociedad|la societa|the firma) )+",
+    r"|la sociedad|la societa|the firma|exhibit [\d.]{1,8}|execution (?:version|copy)) )+",
     re.IGNORECASE,
 )
 _FORM = re.compile(
-    r",? ?\b(?:Inc|Incorporated|LLC|L\.L\.C|Ltd|Limited|LLP|L\.P|LP|Corp|Corporation|PLC|plc|Company|Co"
+    r",? ?\b(?:Limited Liability Company"
+    r"|Inc|Incorporated|LLC|L\.L\.C|Ltd|Limited|LLP|L\.P|LP|Corp|Corporation|PLC|plc|Company|Co"
     r"|GmbH(?: & Co\.? KG)?|AG|KG|SE|B\.V|BV|N\.V|Aktiengesellschaft|Partnership"
-    r"|S\.A\.S|S\.A|SAS|SARL|S\.L|S\.r\.l|S\.p\.A|S\.A\.R\.L|Pty\.? Ltd|N\.A|S/A|G\.I\.E"
+    r"|S\.A\.S|S\.A|SA|KGaA|A/S|Pte\.? Ltd|Sdn\.? Bhd|Oy|Ltda|K\.K"
+    r"|SAS|SARL|S\.L|S\.r\.l|S\.p\.A|S\.A\.R\.L|Pty\.? Ltd|N\.A|S/A|G\.I\.E"
     r"|e\. ?K|e\. ?V|OHG|GbR|UG(?: \(haftungsbeschränkt\))?)(?!\w)\.?(?:, (?:Inc|LLC|Ltd"
     r"|L\.P)\b\.?)?",
     re.IGNORECASE,
@@ -91,8 +93,11 @@ _DESCRIPTION = re.compile(
     r"|con sede) ",
     re.IGNORECASE,
 )
-_JOINT = re.compile(r"[;,.\d)] (?:and|und|et|en|y|e):? (?=[(\w])", re.IGNORECASE)
-_AND = re.compile(r" (?:and|und|et|en|y|e) (?=[A-Z\d])")
+_JOINT = re.compile(
+    r"[;,.\d)] (?:and|und|et|en|y|e):? (?=[(\w])|[;,] \((?:[a-z]|\d|[ivx]{1,4})\) (?=\w)|; (?=[A-Z])", re.IGNORECASE
+)
+_AND = re.compile(r" (?:and|AND|und|et|en|y|e) (?=[A-Z\d])")
+_NEXT = re.compile(rf", (?={NAME.pattern})")
 _SENTENCE = re.compile(
     r"\s?[.:;]?\s(?:\d{1,2}\.|\(a\)|[A-Z]\w+ (?:shall|will|is|are|has|have|may|agrees?)\b)|\s?[.:]\s(?!and\b|AND\b)"
 )
@@ -108,8 +113,8 @@ _ROLES = re.compile(
 )
 _PARTICLES = re.compile(r"(?:of|and|the|d[aeiou]s?|del(?:la)?|l[ae]s?|et|und|der|die|das|für|for|in|on|van|von|y|e|a)$")
 _NO_NAME = re.compile(
-    r"^(?:an?|our|we|this|each|once|such|all|any|if|in|it|its|the part(?:y|ies)|no|for|as|assigns|both|that"
-    r"|trade register)\b",
+    r"^(?:an?|of|and|by|to|our|we|undersigned|this|each|once|such|all|any|if|in|it|its|the part(?:y|ies)|no|for"
+    r"|as|assigns|both|that|trade register)\b",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(r"^[Yy]ou(?![A-Za-z])|^YOU$")
@@ -122,8 +127,10 @@ _SENTENCE_WORD = re.compile(
 _PARTNERS = re.compile(r"[A-ZÀ-Þ][\w'’-]{1,25}(?:, [A-ZÀ-Þ][\w'’-]{1,25}){1,3},? (?:&|and) [A-ZÀ-Þ][\w'’-]{1,25}")
 _INDIVIDUAL = re.compile(r"\b(?:an? (?:individual|natural person)|individually|residing|Mr|Mrs|Ms|Herr|Frau|Dr)\b")
 _AFTER_TITLE = re.compile(r".*\b(?:agreement|contract|\d{4})\b|.*\b(?:with|furnish|to) ", re.IGNORECASE)
+_TITLE_BEHIND = re.compile(r", ?(?:Jr|Sr|I{2,3}|M\.? ?D|N\.? ?D|Ph\.? ?D|Esq|CPA)\b\.?", re.IGNORECASE)
 _NAME_ENDS = re.compile(r"(?<=[a-z]{3})(?<!\bInc)(?<!orp)(?<!Ltd)\. (?=[A-Z])")
 _NO_TERM = frozenset(("party", "parties", "agreement", "effective", "date", "term", "this", "contract", "the", "day"))
+_KIND_ONLY = re.compile(r"[A-Z][\w ]{2,20} (?:corporation|company|partnership|limited liability company)")
 _BLANK = re.compile(r"[\[\]_{}<>]|\.{3}|\b(?:name|insert|company name|date)\b$", re.IGNORECASE)
 
 
@@ -154,31 +161,37 @@ def find_openings(prose: Prose) -> Iterator[tuple[int, int]]:
         yield begin, min(stop.start() if stop else begin + OPENING // 2, len(prose.text))
 
 
-def find_parties(prose: Prose) -> list[Party]:
-    """The parties named in the opening, in order, each once. "Party A:" and "Party B:" win over running text.
+def opened(text: str, span: tuple[int, int]) -> list[Party]:
+    """The parties that one opening names."""
+    return named(text, _pieces(text, *span))
 
-    The first place that names two and calls them by terms in brackets wins over a cover page, which has names only.
+
+def likeliest(openings: Sequence[Sequence[Party]]) -> Sequence[Party]:
+    """The opening that names the parties: the first that names two and calls them by terms in brackets.
+
+    A cover page has names only; it counts where no opening has terms.
     """
-    lettered = _named(prose.text, _lettered(prose))
-    if len(lettered) >= 2:
-        return lettered
-    best: list[Party] = []
-    for span in find_openings(prose):
-        parties = _named(prose.text, _pieces(prose.text, *span))
+    best: Sequence[Party] = ()
+    for parties in openings:
         if len(parties) >= 2 and any(party.alias for party in parties):
             return parties
-        if len(parties) > len(best) and (span[0] < COVER or any(party.alias for party in parties)):
+        if len(parties) > len(best) and (parties[0].start < COVER or any(party.alias for party in parties)):
             best = parties
-    if len(best) >= 2:
-        return best
-    introduced = _named(prose.text, _introduced(prose.text))
-    if len(introduced) > len(best):
-        return introduced
-    signed = _named(prose.text, ((start, end, "", 0.55) for start, end in signatures(prose)))
-    return signed if len(signed) > len(best) else best
+    return best if len(best) >= 2 else ()
 
 
-def _named(text: str, pieces: Iterable[tuple[int, int, str, float]]) -> list[Party]:
+def lettered(prose: Prose) -> list[Party]:
+    """The names behind "Party A:" and "Party B:"."""
+    return named(prose.text, _lettered(prose))
+
+
+def introduced(text: str) -> list[Party]:
+    """Companies that the first lines name, each with its term in brackets soon behind."""
+    return named(text, _introduced(text))
+
+
+def named(text: str, pieces: Iterable[tuple[int, int, str, float]]) -> list[Party]:
+    """The parties in pieces of the text (start, end, term, confidence), each once."""
     found: dict[str, Party] = {}
     for start, end, term, confidence in pieces:
         for begin, until in _halves(text, start, end):
@@ -260,7 +273,19 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, str, fl
 
 
 def _party(text: str, start: int, end: int, term: str, confidence: float) -> Party | None:
-    start = _after_description(text, start, end)
+    """The party that a piece of text names, behind what it may still say of the party before."""
+    if not _DESCRIPTION.match(text, start, end):
+        return _called(text, start, end, term, confidence)
+    for pattern in (_JOINT, _NEXT, _AND):
+        joints = itertools.islice(pattern.finditer(text, start, end), 4)
+        for place in (joint.end() for joint in joints):
+            party = _called(text, place, end, term, confidence)
+            if party is not None:
+                return party
+    return _called(text, start, end, term, confidence)
+
+
+def _called(text: str, start: int, end: int, term: str, confidence: float) -> Party | None:
     lead = _LEAD.match(text[start:end])
     start += lead.end() if lead else 0
     piece = text[start:end][:200]
@@ -279,14 +304,6 @@ def _party(text: str, start: int, end: int, term: str, confidence: float) -> Par
     return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2), kind)
 
 
-def _after_description(text: str, start: int, end: int) -> int:
-    """Skip what still describes the party before: in 'A ("X"), a company of Y, and B ("Z")' that is up to "and"."""
-    if not _DESCRIPTION.match(text, start, end):
-        return start
-    joined = _JOINT.search(text, start, end) or _AND.search(text, start, end)
-    return joined.end() if joined else start
-
-
 def _is_name(name: str, *, formed: bool) -> bool:
     letters = sum(sign.isalpha() for sign in name)
     return (
@@ -295,6 +312,7 @@ def _is_name(name: str, *, formed: bool) -> bool:
         and name.count(" ") <= 11
         and (name[0].isupper() or name[0].isdigit() or formed)
         and not _BLANK.search(name)
+        and not _KIND_ONLY.fullmatch(name)
         and not _NO_NAME.search(name)
         and not _ADDRESSED.search(name)
         and len(_FORM.sub("", name).strip(" .,")) >= 2
@@ -314,6 +332,8 @@ def _name_end(piece: str) -> int:
     forms = [match for match in _FORM.finditer(piece[:limit]) if match.start() > 2]
     firm = _PARTNERS.match(piece[:limit])  # "Fern, Moss & Reed, Inc."
     comma = piece.find(",", firm.end() if firm else 0, limit)
+    titled = _TITLE_BEHIND.match(piece, comma, limit) if comma > 0 else None
+    comma = piece.find(",", titled.end(), limit) if titled else comma
     if forms and (comma < 0 or forms[0].start() <= comma + 1):
         last = forms[0]
         for form in forms[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.reading.clauses import Answer
+from pipeline.reading.answers import Answer
 from pipeline.reading.periods import Period
 from pipeline.reading.prose import Prose
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from handlers.contract import handler
-from pipeline.reading.preamble import find_parties
+from pipeline.reading.parties import find_parties
 from pipeline.reading.prose import prose
 from tests.handlers.pages import document
 
@@ -130,7 +130,7 @@ def test_a_day_with_its_ending_torn_apart_is_read() -> None:
     ]
 
 
-def test_companies_that_only_sign_are_the_parties_of_a_paper_of_the_undersigned() -> None:
+def test_companies_that_only_sign_are_the_parties_of_a_paper_that_names_nobody_else() -> None:
     text = (
         "JOINT FILING AGREEMENT\nThe undersigned agree to file together.\n"
         + "It is so. " * 200
@@ -139,7 +139,8 @@ def test_companies_that_only_sign_are_the_parties_of_a_paper_of_the_undersigned(
         "partner\nBy: /s/ B. Hay\nB. Hay, Manager\n"
     )
     assert _read(text)["parties"] == ["FERN HOLDINGS, LLC", "MOSS FUND, L.P."]
-    assert "parties" not in _read(text.replace("undersigned", "many"))
+    named = 'This Agreement is made between Fern Inc. ("Fern") and Moss LLC ("Moss"). ' + "It is so. " * 200
+    assert _read("AGREEMENT\n" + named + "Reed Bank, N.A.\nBy: /s/ A. Reed")["parties"] == ["Fern Inc.", "Moss LLC"]
 
 
 def test_an_unfilled_template_has_no_notice_and_no_length_either() -> None:

@@ -1,0 +1,133 @@
+"""The parties of a contract: every company or person it may be made with, and which of them it is made with.
+
+Candidates come from the opening, from the lines that introduce companies by terms in brackets, from the head of a
+letter and from the signatures; a logistic model over what speaks for each decides. Its weights are made by
+bench/contract_rankers.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from pipeline.reading import introductions, preamble, signatures
+from pipeline.reading.deciding import Features, probability
+from pipeline.reading.laws import is_place
+from pipeline.reading.preamble import Party
+from pipeline.reading.prose import Prose
+
+MAX_PARTIES = 60
+_KEPT = 0.4
+_FORMS = re.compile(
+    r"\b(?:inc|incorporated|llc|ltd|limited|llp|lp|corp|corporation|co|company|plc|gmbh|ag|kg|se|bv|nv|sa|na)\b"
+)
+_ROLE = re.compile(
+    r"^(?:(?:the|each|an?) )?(?:company|client|customer|supplier|reseller|distributor|consultant|contractor|seller"
+    r"|buyer|purchaser|vendor|provider|lender|borrower|owner|agent|landlord|tenant|employ\w+|recipient|discloser|developer"
+    r"|licens\w+|less\w+|franchis\w+|manufacturer|sponsor|publisher|operator|manager|adviser|advisor|fund|trust|parent"
+    r"|corporation|bank|servicer|issuer|guarantor|investor|holder|shipper|transporter|executive|you|disclosing party"
+    r"|receiving party)s?$"
+)
+_INSTITUTION = re.compile(
+    r"\b(?:trust|fund|bank|association|university|foundation|partners|holdings|group|authority|society|institute|mhc"
+    r"|college|hospital|city of|county of|state of|department)\b",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r"(\w+)\W{0,3}$")
+_SOURCES = ("lettered", "opening", "introduced", "addressed", "described", "signed")
+
+
+def find_parties(prose: Prose) -> list[Party]:
+    """The parties in order of the text, each once, with the term that the contract calls it by where it says so."""
+    found = [
+        replace(party, confidence=round(share, 2))
+        for party, features in candidates(prose)
+        if (share := probability(features, "parties")) >= _KEPT
+    ]
+    return sorted(found, key=lambda each: each.start)[:MAX_PARTIES]
+
+
+def candidates(prose: Prose) -> Sequence[tuple[Party, Features]]:
+    """Whoever may be a party, and what speaks for it and against it."""
+    signed = _spans(prose, signatures.signatures(prose))
+    opened = [preamble.opened(prose.text, span) for span in preamble.find_openings(prose)]
+    groups = {
+        "lettered": preamble.lettered(prose),
+        "opening": [party for parties in opened for party in parties],
+        "introduced": preamble.introduced(prose.text),
+        "addressed": _spans(prose, introductions.addressed(prose)),
+        "described": _spans(prose, introductions.described(prose.text)),
+        "signed": signed,
+    }
+    pair = groups["lettered"] if len(groups["lettered"]) >= 2 else preamble.likeliest(opened)
+    likely = {bare(party.name) for party in pair}
+    names = [bare(party.name) for party in signed]
+    merged: dict[str, tuple[Party, set[str]]] = {}
+    for source in _SOURCES:
+        for party in groups[source]:
+            known, sources = merged.setdefault(bare(party.name), (party, set()))
+            sources.add(source)
+            if party.alias and not known.alias:
+                merged[bare(party.name)] = (party, sources)
+    only = signatures.signs_only(prose)
+    listed = []
+    for place, (name, (party, sources)) in enumerate(merged.items()):
+        features = {f"from {source}": 1.0 for source in sources} | dict(_features(prose, party, name))
+        features["likely"] = float(name in likely)
+        features["signs"] = float(_signs(name, names))
+        features["only signed"] = float(sources == {"signed"})
+        features["undersigned"] = float(only and "signed" in sources)
+        features["undersigned others"] = float(only and "signed" not in sources)
+        features["late"] = float(place >= 4)
+        features["likely others, signs"] = float(
+            bool(likely) and name not in likely and _signs(name, names) and sources != {"signed"}
+        )
+        features["likely, others sign"] = float(
+            name in likely and bool(names) and not any(_signs(each, names) for each in likely)
+        )
+        features["likely others"] = float(bool(likely) and name not in likely)
+        listed.append((party, features))
+    return listed
+
+
+def _spans(prose: Prose, spans: Iterable[tuple[int, int]]) -> list[Party]:
+    return preamble.named(prose.text, ((start, end, "", 0.55) for start, end in spans))
+
+
+def bare(name: str) -> str:
+    """A name without case, signs and legal form: what stays the same wherever it is printed."""
+    letters = " ".join(re.sub(r"[^\w]+", " ", name.replace(".", "").casefold()).split()).removeprefix("the ")
+    return " ".join(_FORMS.sub(" ", letters).split()) or letters
+
+
+def _signs(name: str, names: Sequence[str]) -> bool:
+    return any(name == each or (len(name) > 5 and (each.startswith(name) or name.startswith(each))) for each in names)
+
+
+def _features(prose: Prose, party: Party, name: str) -> Iterator[tuple[str, float]]:
+    alias = party.alias.casefold()
+    yield "any", 1.0
+    yield "place", float(is_place(party.name))
+    yield "institution", float(_INSTITUTION.search(party.name) is not None)
+    yield "formed", float(party.kind == "company")
+    yield "person", float(party.kind == "person")
+    yield "capitals", float(party.name.isupper())
+    yield "one word", float(" " not in party.name)
+    yield "long", float(party.name.count(" ") >= 5)
+    yield "named", float(bool(alias))
+    yield "role", float(_ROLE.match(alias) is not None)
+    yield "named like itself", float(bool(alias) and (name.startswith(bare(alias)) or alias == _initials(name)))
+    often = prose.text.count(party.alias) if len(alias) > 2 else 0
+    yield "term often", float(often >= 8)
+    yield "term seldom", float(bool(alias) and often < 4)
+    yield "early", float(party.start < 1_500)
+    yield "very late", float(party.start > 6_000)
+    yield "again", float(prose.folded.count(party.name.casefold()[:40]) >= 2)
+    before = _JOINED.search(prose.folded, max(0, party.start - 20), party.start)
+    if before:
+        yield f"behind {before[1]}", 1.0
+
+
+def _initials(name: str) -> str:
+    return "".join(word[0] for word in name.split())
