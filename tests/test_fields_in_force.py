@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pipeline.found import Found
 from pipeline.queue.model import Claim, Usage
 from pipeline.queue.store import Queue
 from pipeline.results import Results
+from tests.queue.rows import until, waiting_sessions
 from tests.stories import claim, document_of, enqueue_again, finish, page, read, value
 from tests.tasks import add_task
 
@@ -235,3 +237,19 @@ def test_a_reviewer_adds_corrections_and_changes_none(engine: Engine, queue: Que
         with pytest.raises(DBAPIError, match="a correction stands"):
             connection.execute(text(changed))
         connection.rollback()
+
+
+def test_a_correction_and_a_new_result_that_meet_are_both_in_force(engine: Engine, queue: Queue) -> None:
+    document_id = _invoice(engine, queue)
+    task_id = enqueue_again(engine, queue, document_id)
+    held = claim(queue, task_id)
+    result = {"document_type": "invoice", "fields": {**INVOICE, "iban": [value("DE02")]}}
+    with (
+        ThreadPoolExecutor() as pool,
+        queue.completing(held, reason="ok", pages_done=1, result=result, usage=Usage()) as connection,
+    ):
+        Results(engine).write_pages(connection, held, [page(1, "one")])
+        correcting = pool.submit(_correct, engine, document_id, "total_gross", value="191.00")
+        until(lambda: waiting_sessions(engine) > 0)
+    correcting.result(timeout=60)
+    assert _one(engine, "SELECT total_gross, iban FROM invoices") == (191, "DE02")

@@ -500,7 +500,7 @@ DECLARE
     judged text[];
 BEGIN
     -- A correction and the completion of a reprocess may meet: one after the other, each sees what the first committed.
-    PERFORM pg_advisory_xact_lock(hashtext('doclease.refresh_current'), CAST(document % 2147483647 AS integer));
+    PERFORM FROM current_results WHERE document_id = document FOR UPDATE;
     SELECT attempts.task_id, attempts.attempt_no, attempts.result ->> 'document_type' AS document_type
         INTO accepted
         FROM tasks
