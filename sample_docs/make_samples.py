@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from making import answers, contract, invoices, layouts, letters, mail, maintenance, nda, scan, ubl
+from making import answers, contract, facturx, invoices, layouts, letters, mail, maintenance, nda, scan, ubl
 from making.values import Invoice
 from pypdf import PdfReader, PdfWriter
 from reportlab import rl_config
@@ -55,6 +55,9 @@ def _documents(folder: Path) -> Iterator[tuple[Path, answers.Entry]]:
     yield word_contract(folder / "maintenance-agreement.docx")
     yield mail_with_invoice(folder / "rechnung-per-mail.eml")
     yield copy(folder / "invoice-copy.pdf", folder / "invoice-gbp-vat.pdf")
+    yield invoice_that_was_scanned(folder / "invoice-glazing.pdf", folder / "scanned-invoice.pdf")
+    yield invoice_with_xml(folder / "facture-facturx.pdf")
+    yield invoice_without_number(folder / "invoice-no-number.pdf")
 
 
 def british_invoice(path: Path) -> tuple[Path, answers.Entry]:
@@ -159,6 +162,24 @@ def copy(path: Path, original: Path) -> tuple[Path, answers.Entry]:
     return path, {"reason": "duplicate", "copy_of": original.name}
 
 
+def invoice_that_was_scanned(path: Path, scanned: Path) -> tuple[Path, answers.Entry]:
+    """The glazier's invoice once more, as it came by mail: other bytes, another look, the same claim."""
+    _, entry = _invoice(path, invoices.GLAZIER, layouts.form, pages=1)
+    return path, entry | {"same_invoice_as": scanned.name}
+
+
+def invoice_with_xml(path: Path) -> tuple[Path, answers.Entry]:
+    """A French invoice as Factur-X whose XML claims more than its pages say."""
+    printed, content = invoices.BAKERY_PRINTED, facturx.xml(invoices.BAKERY, invoices.BAKERY_ORDER)
+    path.write_bytes(facturx.carrying(_drawn(printed, layouts.french), content))
+    return path, answers.carrying(invoices.BAKERY, printed, facturx.NAME, path.name)
+
+
+def invoice_without_number(path: Path) -> tuple[Path, answers.Entry]:
+    """A gardener's invoice that nobody numbered."""
+    return _invoice(path, invoices.GARDENER, layouts.note, pages=1)
+
+
 def _invoice(
     path: Path, value: Invoice, layout: Layout, size: tuple[float, float] = A4, *, pages: int
 ) -> tuple[Path, answers.Entry]:
@@ -169,7 +190,7 @@ def _invoice(
 def _drawn(value: Invoice, layout: Layout, size: tuple[float, float] = A4) -> bytes:
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=size, invariant=1, pageCompression=1)
-    canvas.setTitle(value.number)
+    canvas.setTitle(value.number or "Invoice")
     canvas.setAuthor(value.seller.name)
     layout(canvas, value)
     canvas.save()

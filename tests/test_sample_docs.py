@@ -28,7 +28,10 @@ FOLDER = Path(__file__).parent.parent / "sample_docs"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 DOCUMENTS: dict[str, dict[str, Any]] = EXPECTED["documents"]
 MAIL = "rechnung-per-mail.eml"
-INSIDE: dict[str, dict[str, Any]] = DOCUMENTS[MAIL]["inside"]
+FACTURX = "facture-facturx.pdf"
+INSIDE: dict[str, dict[str, Any]] = {
+    name: entry for outer in DOCUMENTS.values() for name, entry in outer.get("inside", {}).items()
+}
 ENTRIES = DOCUMENTS | INSIDE
 READABLE = sorted(name for name, entry in ENTRIES.items() if entry.get("reason") == "ok")
 WITH_TEXT = [name for name in READABLE if ENTRIES[name].get("source") != "ocr"]
@@ -109,7 +112,7 @@ def test_the_amounts_of_an_invoice_add_up(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in INVOICES if "iban" in ENTRIES[name]["fields"]])
 def test_an_iban_has_the_right_check_digits(name: str) -> None:
     iban = ENTRIES[name]["fields"]["iban"][0]["value"]
-    assert re.fullmatch(r"DE\d{20}", iban)
+    assert re.fullmatch(r"DE\d{20}|FR\d{25}", iban)
     assert int("".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4])) % 97 == 1
 
 
@@ -144,7 +147,7 @@ def test_the_scan_is_one_picture_of_a_page_at_200_dpi_without_any_text() -> None
 def test_the_mail_carries_an_inline_pdf_its_xml_and_a_small_logo() -> None:
     parts = {part.get_filename(): part for part in _parts(_content(MAIL)) if part.get_filename()}
     pdf, xml, logo = "Rechnung-2026-4417.pdf", "Rechnung-2026-4417.xml", "logo.png"
-    assert [*parts] == [*INSIDE] == [logo, pdf, xml]
+    assert [*parts] == [*DOCUMENTS[MAIL]["inside"]] == [logo, pdf, xml]
     assert INSIDE[xml]["rendition_of"] == pdf
     assert [parts[name].get_content_disposition() for name in (logo, pdf, xml)] == ["inline", "inline", "attachment"]
     assert _xml(_content(xml)).tag == "{urn:oasis:names:specification:ubl:schema:xsd:Invoice-2}Invoice"
@@ -155,6 +158,29 @@ def test_the_mail_carries_an_inline_pdf_its_xml_and_a_small_logo() -> None:
 def test_the_copy_is_the_same_file_twice() -> None:
     original = FOLDER / DOCUMENTS["invoice-copy.pdf"]["copy_of"]
     assert (FOLDER / "invoice-copy.pdf").read_bytes() == original.read_bytes()
+
+
+def test_the_invoice_that_was_scanned_came_by_mail_too_with_the_same_claim_in_other_bytes() -> None:
+    mailed, scanned = DOCUMENTS["invoice-glazing.pdf"], DOCUMENTS["scanned-invoice.pdf"]
+    assert mailed["same_invoice_as"] == "scanned-invoice.pdf"
+    assert mailed["fields"] == scanned["fields"]
+    assert "source" not in mailed
+
+
+def test_the_facturx_carries_its_xml_as_its_alternative_and_claims_more_in_it_than_it_prints() -> None:
+    reader = pypdf.PdfReader(FOLDER / FACTURX)
+    (named,) = (each.get_object() for each in _array(reader.root_object["/AF"]))
+    assert (named["/AFRelationship"], named["/UF"]) == ("/Alternative", "factur-x.xml")
+    assert _xml(_content("factur-x.xml")).tag.endswith("CrossIndustryInvoice")
+    text = _pages(FACTURX, _content(FACTURX))[0]
+    entry = DOCUMENTS[FACTURX]
+    sums = ("total_net", "total_tax", "total_gross")
+    assert entry["failed_checks"] == [f"xml_vs_print_{name}" for name in sums]
+    for name in sums:
+        (answer,) = entry["fields"][name]
+        claimed = f"{Decimal(answer['value']):,.2f}".translate(str.maketrans(",.", " ,"))
+        assert answer["printed"] in text
+        assert claimed not in text
 
 
 def test_the_damaged_file_is_the_beginning_of_a_good_one_and_no_parser_opens_it() -> None:
@@ -201,12 +227,18 @@ def _installed() -> dict[str, str]:
 
 
 def _content(name: str, folder: Path = FOLDER) -> bytes:
-    """The bytes of a sample, or of a file in the mail."""
+    """The bytes of a sample, or of a file in the mail or in the PDF with XML."""
     if name not in INSIDE:
         return (folder / name).read_bytes()
+    if name in DOCUMENTS[FACTURX]["inside"]:
+        return pypdf.PdfReader(folder / FACTURX).attachments[name][0]
     (part,) = (each for each in _parts((folder / MAIL).read_bytes()) if each.get_filename() == name)
     content: bytes = part.get_payload(decode=True)
     return content
+
+
+def _array(found: Any) -> Any:
+    return found.get_object()
 
 
 def _xml(content: bytes) -> ET.Element:

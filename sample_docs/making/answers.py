@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from making import contract_words as words
@@ -18,7 +20,7 @@ def invoice(value: Invoice, *, pages: int) -> Entry:
     """The entry of an invoice."""
     money, day = value.money, value.day
     fields = {
-        "invoice_number": [_answer(value.number)],
+        **({"invoice_number": [_answer(value.number)]} if value.number else {}),
         "issue_date": [_answer(value.issued.isoformat(), day(value.issued))],
         "due_date": [_answer(value.due.isoformat(), day(value.due))],
         "seller_name": [_answer(value.seller.name)],
@@ -94,13 +96,33 @@ def maintenance_agreement() -> Entry:
     return readable("contract", maintenance.PAGES, fields)
 
 
-def xml_of(value: Invoice) -> Entry:
+def xml_of(value: Invoice, day: Callable[[date], str] = str) -> Entry:
     """The entry of an invoice as XML, which has plain figures, ISO dates and no spaces in identifiers."""
     seller = replace(value.seller, tax_id=value.seller.tax_id.replace(" ", ""))
     plain = replace(
-        value, seller=seller, iban=value.iban.replace(" ", ""), sign=value.currency, money="{:.2f}".format, day=str
+        value, seller=seller, iban=value.iban.replace(" ", ""), sign=value.currency, money="{:.2f}".format, day=day
     )
     return invoice(plain, pages=1)
+
+
+def carrying(value: Invoice, printed: Invoice, name: str, outer: str) -> Entry:
+    """The entry of a PDF that carries its invoice as XML. The XML decides; where the print differs, a check fails."""
+    entry, on_paper = invoice(value, pages=1), invoice(printed, pages=1)
+    fields = {
+        key: [_answer(found[0]["value"], on_paper["fields"][key][0]["printed"])]
+        for key, found in entry["fields"].items()
+    }
+    differ = [key for key, found in fields.items() if on_paper["fields"][key][0]["value"] != found[0]["value"]]
+    lines = [
+        line | {"printed_amount": other["printed_amount"]}
+        for line, other in zip(entry["lines"], on_paper["lines"], strict=True)
+    ]
+    return entry | {
+        "fields": fields,
+        "lines": lines,
+        "failed_checks": [f"xml_vs_print_{key}" for key in differ],
+        "inside": {name: xml_of(value, "{:%Y%m%d}".format) | {"rendition_of": outer}},
+    }
 
 
 def mail(subject: str, inside: dict[str, Entry]) -> Entry:

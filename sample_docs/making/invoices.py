@@ -1,7 +1,8 @@
-"""The seven invoices. Companies, people, numbers and bank details are invented, domains and phones reserved."""
+"""The nine invoices. Companies, people, numbers and bank details are invented, domains and phones reserved."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -13,6 +14,9 @@ from making.values import (
     american_date,
     british_date,
     english_amount,
+    french_amount,
+    french_date,
+    french_iban,
     german_amount,
     german_date,
     german_iban,
@@ -220,4 +224,61 @@ PAPER_ORDER = Order(
     buyer_reference="99997-0417-87",
     buyer_mail="einkauf@stadtbibliothek-gruenstedt.example",
     contact=("Jorinde Falkenau", "+49 30 23125 417", "rechnung@eibenbrueck.example"),
+)
+
+BAKERY = Invoice(
+    number="FA-2026-0218",
+    issued=date(2026, 6, 3),
+    due=date(2026, 7, 3),
+    currency="EUR",
+    sign="€",
+    seller=Company("Fournil Valbrume SARL", ("8 rue des Glycines", "99001 Valbrume"), "FR27000004176"),
+    buyer=Company("Hôtel des Trois Tilleuls", ("Service achats", "2 place du Lavoir", "99002 Montclaret")),
+    tax_percent=Decimal(20),
+    lines=_lines(
+        """
+        Four à sole, deux étages | 1 | pièce | 3480.00
+        Plaque de cuisson perforée, 60 x 40 cm | 24 | pièce | 18.50
+        Pose et mise en service | 6 | heure | 55.00
+        """
+    ),
+    money=french_amount,
+    day=french_date,
+    iban=french_iban("99999", "00417", "20260218"),
+)
+BAKERY_ORDER = Order(
+    buyer_reference="ACHATS-417",
+    buyer_mail="achats@trois-tilleuls.example",
+    contact=("Solène Aubrac", "+33 1 99 00 04 17", "factures@valbrume.example"),
+)
+# What its pages say: they were printed before six more plates and an hour of work were ordered.
+BAKERY_PRINTED = replace(
+    BAKERY,
+    lines=_lines(
+        """
+        Four à sole, deux étages | 1 | pièce | 3480.00
+        Plaque de cuisson perforée, 60 x 40 cm | 18 | pièce | 18.50
+        Pose et mise en service | 5 | heure | 55.00
+        """
+    ),
+)
+
+GARDENER = Invoice(
+    number="",
+    issued=date(2026, 6, 9),
+    due=date(2026, 6, 23),
+    currency="GBP",
+    sign="£",
+    seller=Company("Hedgerow & Daughter Ltd", ("Old Forge Lane", "Lower Wickering", "LW3 9ZZ"), "GB 777 7777 46"),
+    buyer=Company("Marram Court Management Limited", ("Marram Court", "Seagrove Road", "Ottermere OT1 9ZZ")),
+    tax_percent=Decimal(20),
+    lines=_lines(
+        """
+        Hedge cutting, north side | 9 | hours | 34.00
+        Removal of cuttings | 2 | loads | 45.00
+        Two young hornbeams, planted | 2 | trees | 62.50
+        """
+    ),
+    money=english_amount,
+    day=british_date,
 )

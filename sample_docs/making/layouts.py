@@ -184,6 +184,47 @@ def form(canvas: Any, invoice: Invoice) -> None:
     pen.turn()
 
 
+def french(canvas: Any, invoice: Invoice) -> None:
+    """A4 in French: the title at the left, both parties under it side by side, the terms of payment at the foot."""
+    pen = Pen(canvas, "Helvetica", A4)
+    pen.ink(_RUST)
+    pen.write(LEFT, pen.height - 70, "FACTURE", size=24, bold=True)
+    pen.ink(colors.black)
+    seller = (invoice.seller.name, *invoice.seller.address, f"N° TVA : {invoice.seller.tax_id}")
+    pen.block(LEFT, pen.height - 110, ("Émetteur", *seller))
+    pen.block(345, pen.height - 110, ("Facturé à", invoice.buyer.name, *invoice.buyer.address))
+    details = (
+        ("Facture n° :", invoice.number),
+        ("Date de facture :", invoice.day(invoice.issued)),
+        ("Date d'échéance :", invoice.day(invoice.due)),
+    )
+    pen.pairs(LEFT, pen.height - 200, details)
+    columns = Columns(
+        ("Désignation", "Quantité", "Unité", "Prix unitaire", "Montant"), (238, 50, 50, 72, 72), ground=_MIST
+    )
+    bottom = pen.table(pen.height - 260, columns, _rows(invoice, invoice.lines))
+    bottom = pen.totals(bottom, _totals(invoice, ("Total HT", "TVA 20 %", "Total TTC"), "{amount} {sign}"))
+    pen.block(LEFT, bottom - 50, ("Paiement par virement, sans escompte.", f"IBAN : {invoice.iban}"))
+    pen.footer(f"{invoice.seller.name} · {' · '.join(invoice.seller.address)}")
+    pen.turn()
+
+
+def note(canvas: Any, invoice: Invoice) -> None:
+    """A4 as somebody types it who writes few invoices: without a number."""
+    pen = Pen(canvas, "Times", A4)
+    pen.block(LEFT, pen.height - 70, (invoice.seller.name, *invoice.seller.address))
+    pen.block(
+        345, pen.height - 70, (f"Invoice date: {invoice.day(invoice.issued)}", f"VAT No: {invoice.seller.tax_id}")
+    )
+    pen.block(LEFT, pen.height - 160, ("Bill to:", invoice.buyer.name, *invoice.buyer.address))
+    pen.write(LEFT, pen.height - 250, "Invoice", size=14, bold=True)
+    columns = Columns(("Description", "Quantity", "Unit", "Price", "Amount"), (226, 56, 56, 66, 78), size=10)
+    bottom = pen.table(pen.height - 280, columns, _rows(invoice, invoice.lines))
+    bottom = pen.totals(bottom, _totals(invoice, ("Subtotal", "VAT at 20%", "Total due"), "{sign}{amount}"))
+    pen.block(LEFT, bottom - 50, (f"Please pay by {invoice.day(invoice.due)}.", "Thank you for your custom."))
+    pen.turn()
+
+
 def _german_details(invoice: Invoice, number_label: str, due_label: str) -> tuple[tuple[str, str], ...]:
     return (
         (number_label, invoice.number),

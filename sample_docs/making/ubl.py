@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 from xml.etree import ElementTree as ET
 
+from making.elements import Row, fill, written
 from making.values import Company, Invoice, Order
 
 _ROOT = "urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"
@@ -17,13 +17,12 @@ _XRECHNUNG = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_
 _PROFILE = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 _UNITS = {"Stk": "H87", "Std": "HUR"}
 _INVOICE, _TRANSFER, _STANDARD_RATE = "380", "58", "S"
-Row = tuple[str, str] | tuple[str, str, dict[str, str]]  # a path below the parent, its text, its attributes
 
 
 def xrechnung(invoice: Invoice, order: Order) -> bytes:
     """The invoice as XML; addresses end in street and in postcode and city."""
     root = ET.Element("Invoice", {"xmlns": _ROOT} | {f"xmlns:{name}": uri for name, uri in _SPACES.items()})
-    _fill(
+    fill(
         root,
         [
             ("cbc:CustomizationID", _XRECHNUNG),
@@ -36,25 +35,13 @@ def xrechnung(invoice: Invoice, order: Order) -> bytes:
             ("cbc:BuyerReference", order.buyer_reference),
         ],
     )
-    _fill(root, _party("cac:AccountingSupplierParty/cac:Party", invoice.seller, order.contact[2], order.contact))
-    _fill(root, _party("cac:AccountingCustomerParty/cac:Party", invoice.buyer, order.buyer_mail))
-    _fill(root, _payment(invoice))
-    _fill(root, _sums(invoice))
+    fill(root, _party("cac:AccountingSupplierParty/cac:Party", invoice.seller, order.contact[2], order.contact))
+    fill(root, _party("cac:AccountingCustomerParty/cac:Party", invoice.buyer, order.buyer_mail))
+    fill(root, _payment(invoice))
+    fill(root, _sums(invoice))
     for number, _ in enumerate(invoice.lines, 1):
-        _fill(ET.SubElement(root, "cac:InvoiceLine"), _line(invoice, number))
-    ET.indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="utf-8") + b"\n"
-
-
-def _fill(parent: ET.Element, rows: Iterable[Row]) -> None:
-    """Add an element a row; those on its path that were added last are not added again."""
-    for path, text, *attributes in rows:
-        *above, name = path.split("/")
-        place = parent
-        for step in above:
-            last = place[-1] if len(place) else None
-            place = last if last is not None and last.tag == step else ET.SubElement(place, step)
-        ET.SubElement(place, name, *attributes).text = text
+        fill(ET.SubElement(root, "cac:InvoiceLine"), _line(invoice, number))
+    return written(root)
 
 
 def _party(path: str, company: Company, mail: str, contact: tuple[str, ...] = ()) -> list[Row]:

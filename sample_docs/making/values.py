@@ -39,6 +39,11 @@ def german_amount(amount: Decimal) -> str:
     return f"{amount:,.2f}".translate(str.maketrans(",.", ".,"))
 
 
+def french_amount(amount: Decimal) -> str:
+    """1 234,50"""
+    return f"{amount:,.2f}".translate(str.maketrans(",.", " ,"))
+
+
 def british_date(day: date) -> str:
     """9 March 2026"""
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
@@ -64,6 +69,20 @@ def german_iban(bank_code: str, account: str) -> str:
     basic = bank_code + account.zfill(10)
     check = 98 - int(basic + "131400") % 97  # D = 13, E = 14, then the place of the check digits
     plain = f"DE{check:02}{basic}"
+    return " ".join(plain[start : start + 4] for start in range(0, len(plain), 4))
+
+
+def french_date(day: date) -> str:
+    """09/03/2026"""
+    return f"{day:%d/%m/%Y}"
+
+
+def french_iban(bank_code: str, branch: str, account: str) -> str:
+    """The same with France's own check digits before those of the IBAN."""
+    key = 97 - (89 * int(bank_code) + 15 * int(branch) + 3 * int(account)) % 97
+    basic = f"{bank_code}{branch}{account.zfill(11)}{key:02}"
+    check = 98 - int(basic + "152700") % 97  # F = 15, R = 27
+    plain = f"FR{check:02}{basic}"
     return " ".join(plain[start : start + 4] for start in range(0, len(plain), 4))
 
 
