@@ -8,8 +8,21 @@ from decimal import Decimal
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import amounts, groups, identifiers, names, numbers, receipts, tax_numbers, taxes, totals
+from pipeline.reading import (
+    amounts,
+    announced,
+    groups,
+    identifiers,
+    names,
+    numbers,
+    receipts,
+    tax_numbers,
+    taxes,
+    totals,
+)
+from pipeline.reading.addresses import FoundName
 from pipeline.reading.invoice_dates import find_dates
+from pipeline.reading.labels import Kind
 from pipeline.reading.likeness import invoice_likeness
 from pipeline.reading.rows import squeeze
 from pipeline.reading.sheet import Sheet, field, sheet
@@ -101,6 +114,7 @@ class InvoiceHandler:
         checks = _checks(table, net, tax, gross)
         if len(checks) > 1:
             found |= _witnessed(found)
+        checks |= _check_digits(page, found)
         several = {name: (each,) for name, each in found.items()}
         return Extraction(self.name, several, checks, groups=groups.groups(table, net, tax, gross))
 
@@ -116,7 +130,7 @@ def _fields(sheet: Sheet) -> Iterator[tuple[str, Field]]:
     for kind, each in money.items():
         yield kind.value, field(amounts.plain(each.value), each.row, each.method, each.confidence)
     yield from _currency(sheet)
-    yield from _identifiers(sheet)
+    yield from _identifiers(sheet, buyer)
 
 
 def _of_a_receipt(sheet: Sheet, found: dict[str, Field]) -> dict[str, Field]:
@@ -155,6 +169,19 @@ def _checks(table: groups.Table, net: Decimal | None, tax: Decimal | None, gross
     return {"net_plus_tax_is_gross": True} | {name: True for name, passed in witnesses.items() if passed}
 
 
+def _check_digits(sheet: Sheet, found: Mapping[str, Field]) -> dict[str, bool]:
+    """Whether the check digits of the account fit, and that those of the seller's tax number do.
+
+    Money goes to an account, so that a misprint or a misreading must be told; another number is only less trusted.
+    """
+    checks = {}
+    if "iban" in found or any(identifiers.looks_like_iban(row.text) for row in sheet.rows):
+        checks["iban_checksum"] = "iban" in found
+    if "seller_vat_id" in found and identifiers.valid_vat_id(found["seller_vat_id"].value):
+        checks["seller_vat_id_checksum"] = True
+    return checks
+
+
 def _witnessed(found: Mapping[str, Field]) -> dict[str, Field]:
     """The totals, as sure as two independent sums make them."""
     return {name: replace(found[name], confidence=max(found[name].confidence, 0.98)) for name in SUM}
@@ -178,16 +205,21 @@ def _currency(sheet: Sheet) -> Iterator[tuple[str, Field]]:
             return
 
 
-def _identifiers(sheet: Sheet) -> Iterator[tuple[str, Field]]:
-    for row in sheet.rows:
-        ibans = identifiers.find_ibans(row.text)
-        if ibans:
-            yield "iban", field(ibans[0].value, row, "pattern", 0.95)
-            break
-    own = tax_numbers.find_sellers(sheet.rows)
-    if own:
-        value, row, trust = own
-        yield "seller_vat_id", field(value, row, "label", trust)
+def _identifiers(sheet: Sheet, buyer: FoundName | None) -> Iterator[tuple[str, Field]]:
+    account = next(((each.value, row) for row in sheet.rows for each in identifiers.find_ibans(row.text)), None)
+    if account:
+        yield "iban", field(*account, "pattern", 0.95)
+    bank = announced.find_bic(sheet.rows, account[0][:2] if account else None)
+    if bank:
+        yield "bic", field(bank[0], bank[1], "label", bank[2])
+    found = tax_numbers.find_tax_numbers(sheet.rows, buyer)
+    for name, number in (("seller_vat_id", found.seller), ("buyer_vat_id", found.buyer)):
+        if number:
+            yield name, field(number.value, number.row, "label" if number.whole else "derived", number.confidence)
+    for name, kind in (("purchase_order", Kind.ORDER), ("payment_reference", Kind.REFERENCE)):
+        code = announced.find_code(sheet.rows, kind)
+        if code:
+            yield name, field(code[0], code[1], "label", code[2])
 
 
 handler: Handler = InvoiceHandler()

@@ -176,7 +176,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.ORDER: (
         rf"(?:your |customer )?(?:purchase order|p\.?o\.?|order)\.?[ -]?{_ID}",
         rf"(?:your|customer) (?:purchase )?order(?: {_NO})?|purchase order|order reference|customer po|your po",
-        r"p\.?o\.?|(?:ihre )?bestell(?:ung)?[ -]{0,2}(?:nummer|nr|no)|ihre bestellung|bestellung (?:nr|nummer)",
+        r"p\.?o\.?(?=[ :#]|$)|(?:ihre )?bestell(?:ung)?[ -]{0,2}(?:nummer|nr|no)|ihre bestellung",
+        r"bestellung (?:nr|nummer)",
         r"(?:numero|n[°ºo]|ref\S*)\.? (?:de )?(?:votre )?commande|(?:votre |bon de )?commande (?:n[°ºo]|numero)",
         r"(?:votre |bon de )commande|(?:uw )?(?:order|bestel|inkooporder|inkoop)[ -]?(?:nummer|nr)",
         r"(?:numero|n\.?[°ºo])\.? (?:de )?pedido|(?:su )?pedido (?:n\.?[°ºo]|numero)|su pedido",

@@ -1,15 +1,19 @@
-"""Whose tax number is whose: the labelled VAT numbers of an invoice, those of the buyer kept apart."""
+"""Whose tax number is whose: the VAT numbers of an invoice, by their labels and by the blocks they stand in."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from pipeline.reading.identifiers import find_vat_ids
+from pipeline.reading.addresses import FoundName
+from pipeline.reading.identifiers import FoundIdentifier, find_national_vat_ids, find_vat_ids
 from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row
 
-_TAX_WORD = re.compile(r"\b(?:vat|ust|uid|umsatzsteuer|mwst|tva|btw|iva|tax|nif|cif|p\. ?iva|steuer|moms|mva)")
+BLOCK_ROWS = 9
+_FACTS = frozenset({Kind.NUMBER, Kind.TITLE, Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
+_TAX_WORD = re.compile(r"\b(?:vat|ust|uid|umsatzsteuer|mwst|tva|btw|iva|tax|nif|cif|p\. ?iva|steuer|moms|mva)|n\.i\.f")
 _BUYERS_OWN = re.compile(r"\b(?:customer|client|kunden?|your|ihre|klant|cliente|buyer|acheteur|votre|uw|su)\b")
 _REGISTERED = re.compile(
     r"\b(?:hr[ab]|handelsreg\w*|registergericht|amtsgericht|geschaftsfuhr\w*|siret|rcs|kvk|iban|company (?:no|number"
@@ -17,34 +21,94 @@ _REGISTERED = re.compile(
 )
 
 
-def find_sellers(rows: Sequence[Row]) -> tuple[str, Row, float] | None:
-    """The seller's VAT number, its row and how sure it is; more trusted beside other facts of a letterhead."""
-    blocks = _buyer_columns(rows)
-    foreign: set[str] = set()
-    own: list[tuple[str, Row, float]] = []
+@dataclass(frozen=True, slots=True)
+class TaxNumber:
+    """A VAT number, its row, whether it stands there with its country, and how sure its owner is."""
+
+    value: str
+    row: Row
+    whole: bool
+    proved: bool
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaxNumbers:
+    """The seller's and the buyer's; None where none is printed, or where nothing tells whose it is."""
+
+    seller: TaxNumber | None = None
+    buyer: TaxNumber | None = None
+
+
+def find_tax_numbers(rows: Sequence[Row], buyer: FoundName | None) -> TaxNumbers:
+    """Both parties' VAT numbers. One that is the buyer's anywhere is never the seller's."""
+    blocks = [*_buyer_columns(rows), *_below(rows, buyer)]
+    own: list[TaxNumber] = []
+    theirs: list[TaxNumber] = []
     for place, row in enumerate(rows):
-        for vat in find_vat_ids(row.text):
-            before = row.folded[max(0, vat.start - 60) : vat.start]
-            if _BUYERS_OWN.search(before) or _inside(blocks, place, row, vat.start):
-                foreign.add(vat.value)
-            elif _TAX_WORD.search(before):
+        for vat in (*find_vat_ids(row.text), *find_national_vat_ids(row.folded)):
+            labels = row.folded[max(0, vat.start - 60) : vat.start] + " " + _above(rows, place, vat)
+            block = next((each for each in blocks if _inside(each, place, row, vat.start)), None)
+            if _BUYERS_OWN.search(labels) or block:
+                theirs.append(_number(vat, row, 0.9))
+                blocks = [each for each in blocks if place not in each[0]]  # nobody has two numbers
+            elif _TAX_WORD.search(labels):
                 near = " ".join(each.folded for each in rows[max(0, place - 2) : place + 3])
-                own.append((vat.value, row, 0.93 if _REGISTERED.search(near) else 0.85))
-    return max((each for each in own if each[0] not in foreign), key=lambda each: each[2], default=None)
+                own.append(_number(vat, row, 0.96 if _REGISTERED.search(near) else 0.92))
+            elif vat.proved:
+                own.append(_number(vat, row, 0.7))
+    foreign = {each.value for each in theirs}
+    sellers = [each for each in own if each.value not in foreign]
+    return TaxNumbers(_best(sellers), _best(theirs))
 
 
-def _inside(blocks: Sequence[tuple[range, int, int]], place: int, row: Row, column: int) -> bool:
+def _number(vat: FoundIdentifier, row: Row, trust: float) -> TaxNumber:
+    return TaxNumber(vat.value, row, vat.whole, vat.proved, trust if vat.proved else trust - 0.2)
+
+
+def _best(found: Sequence[TaxNumber]) -> TaxNumber | None:
+    return max(found, key=lambda each: each.confidence, default=None)
+
+
+def _above(rows: Sequence[Row], place: int, vat: FoundIdentifier) -> str:
+    """The label in the cell over a number that fills its own cell."""
+    row = rows[place]
+    filled = any(cell.start >= vat.start - 1 and cell.start <= vat.start for cell in row.cells)
+    over = rows[place - 1] if place and filled and rows[place - 1].page == row.page else None
+    cells = [cell for cell in over.cells if cell.overlaps(vat.start - 1, vat.end + 1)] if over else []
+    return " ".join(over.folded[cell.start : cell.end] for cell in cells) if over else ""
+
+
+def _inside(block: tuple[range, int, int], place: int, row: Row, column: int) -> bool:
     """Whether a column of a row belongs to a block of the buyer; a label of the seller in the row ends that."""
     if any(label.kind is Kind.SELLER for label in row.labels):
         return False
-    return any(place in block and start - 3 <= column <= end for block, start, end in blocks)
+    lines, start, end = block
+    return place in lines and start - 3 <= column <= end
 
 
-def _buyer_columns(rows: Sequence[Row]) -> list[tuple[range, int, int]]:
+def _buyer_columns(rows: Sequence[Row]) -> Iterator[tuple[range, int, int]]:
     """The places under labels of the buyer, to keep the buyer's tax number out: rows and columns."""
-    return [
-        (range(place, place + 9), label.start, label.end + 30)
-        for place, row in enumerate(rows)
-        for label in row.labels
-        if label.kind is Kind.BUYER
-    ]
+    for place, row in enumerate(rows):
+        for label in row.labels:
+            if label.kind is Kind.BUYER:
+                yield _block(rows, place, label.start), label.start, label.end + 30
+
+
+def _below(rows: Sequence[Row], buyer: FoundName | None) -> Iterator[tuple[range, int, int]]:
+    """The places under the name of the buyer, as far as its column goes on without a gap."""
+    for place, row in enumerate(rows):
+        for cell in row.cells if buyer is not None and row is buyer.row else ():
+            if buyer is not None and buyer.value in cell.text:
+                block = _block(rows, place, cell.start)
+                gap = (each for each in block[1:] if not any(abs(c.start - cell.start) <= 2 for c in rows[each].cells))
+                yield range(place, next(gap, block.stop)), cell.start, cell.start + 40
+
+
+def _block(rows: Sequence[Row], place: int, column: int) -> range:
+    """The rows of a block of the buyer: until the facts of the invoice begin in its column."""
+    last = min(place + BLOCK_ROWS, len(rows))
+    for number in range(place + 1, last):
+        if any(label.kind in _FACTS and abs(label.start - column) <= 3 for label in rows[number].labels):
+            return range(place, number)
+    return range(place, last)

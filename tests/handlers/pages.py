@@ -16,7 +16,7 @@ Harbour Lights Ltd.                                             INVOICE
 4 Quay Street
 Bristol BS1 4AA                                   Invoice No:    HL-20417
 www.harbour-lights.example                        Invoice Date:  14 March 2023
-VAT No: GB123456789                               Due Date:      13 April 2023
+VAT No: GB123456727                               Due Date:      13 April 2023
 
 Bill to:                                          Purchase order no: 5512
 Juniper Theatre Company
@@ -48,14 +48,14 @@ GERMAN_INVOICE = """
                                               Gesamtbetrag            1.547,00 €
       Zahlbar bis 17.04.2023 ohne Abzug.
       Nordwind Möbel GmbH     Amtsgericht Hamburg     IBAN DE89 3704 0044 0532 0130 00
-      Deichweg 3              HRB 4711                USt-IdNr. DE987654321
+      Deichweg 3              HRB 4711                USt-IdNr. DE987654301
 """
 
 FRENCH_INVOICE = """
 Atelier du Pont SARL
 12 rue des Moulins
 69002 Lyon
-SIRET 12345678900012 - TVA intracommunautaire : FR12 345678901
+SIRET 12345678900012 - TVA intracommunautaire : FR40 303265045
 
 Facture n° FA-2022-118                                  Date de facture : 02/05/2022
 Facturé à :                                             Date d'échéance : 01/06/2022
@@ -76,7 +76,7 @@ DUTCH_INVOICE = """
 Fietsenmaker De Kade B.V.                                   Factuur
 Havenstraat 21                                              Factuurnummer: 90331
 1013 AB Amsterdam                                           Factuurdatum:  7 november 2022
-BTW-nummer NL123456789B01                                   Vervaldatum:   21 november 2022
+BTW-nummer NL123456708B01                                   Vervaldatum:   21 november 2022
 
 Klant: Basisschool De Eik
                                       Totaal excl. BTW      € 200,00
@@ -100,7 +100,7 @@ ITALIAN_INVOICE = """
 Officina Verdi S.r.l.
 Via Roma 18
 50123 Firenze
-Partita IVA IT12345678901
+Partita IVA IT00743110157
 Fattura n. 55/2023                              Data fattura: 09/10/2023
 Cliente: Teatro Piccolo S.p.A.                  Scadenza: 08/11/2023
                                                 Imponibile              300,00 €
