@@ -63,6 +63,13 @@ def _print(outcome: Outcome) -> None:
     for row in outcome.left_out:
         click.echo(f"  {safe(row['name'])} of {safe(row['parent_name'])}: {safe(row['left_out'])}")
     _section("Invoices (invoices)", outcome.invoices)
+    click.echo("\nThe XML in an invoice against its print (checks_v)")
+    for row in outcome.failed_checks:
+        click.echo(f"  {safe(row['name'])}: {safe(row['check'])} failed: {safe(row['message'])}")
+    click.echo("\nThe same invoice twice (business_duplicates)")
+    for row in outcome.duplicates:
+        click.echo(_claim(row))
+    _section("To review, with the first doubt of each (review_queue)", outcome.review)
     click.echo("\nRecovery (recoveries)")
     for row in outcome.recoveries:
         click.echo(_story(row))
@@ -74,6 +81,13 @@ def _print(outcome: Outcome) -> None:
 def _section(title: str, rows: Any) -> None:
     click.echo(f"\n{title}")
     print_rows(rows, list(rows[0]) if rows else [], "table")
+
+
+def _claim(row: Mapping[str, Any]) -> str:
+    return (
+        f"  {safe(row['name'])} and {safe(row['duplicate_of'])}: {safe(row['invoice_number'])} of"
+        f" {safe(row['seller_name'])}, {row['currency']} {row['total_gross']}, told by {row['matched_by']}"
+    )
 
 
 def _story(row: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, TextClause, text
 
 from pipeline.app import open_app
 from pipeline.database import resource
@@ -67,6 +67,36 @@ DOCUMENTS = text(
 INVOICES = text(
     "SELECT name, invoice_number, issue_date, seller_name, currency, total_gross FROM invoices ORDER BY document_id"
 )
+FAILED_CHECKS = text(
+    """
+    SELECT documents.name, checks_v."check", checks_v.message
+    FROM checks_v
+    JOIN documents USING (document_id)
+    WHERE NOT checks_v.passed AND starts_with(checks_v."check", 'xml_vs_print_')
+    ORDER BY document_id, "check"
+    """
+)
+DUPLICATES = text(
+    """
+    SELECT name, duplicate_of_name AS duplicate_of, invoice_number, seller_name, currency, total_gross, matched_by
+    FROM business_duplicates
+    ORDER BY document_id
+    """
+)
+REVIEW = text(
+    """
+    SELECT name, doubts, field, value, why
+    FROM (
+        SELECT
+            *,
+            count(*) OVER (PARTITION BY document_id) AS doubts,
+            row_number() OVER (PARTITION BY document_id ORDER BY item, value NULLS FIRST, confidence, field) AS place
+        FROM review_queue
+    ) AS queue
+    WHERE place = 1
+    ORDER BY total_gross DESC NULLS LAST, document_id
+    """
+)
 LEFT_OUT = text(
     "SELECT name, parent_name, left_out FROM attachments_v WHERE left_out IS NOT NULL"
     " ORDER BY parent_document_id, number"
@@ -91,6 +121,9 @@ class Outcome:
     documents: Sequence[Mapping[str, Any]]
     left_out: Sequence[Mapping[str, Any]]
     invoices: Sequence[Mapping[str, Any]]
+    failed_checks: Sequence[Mapping[str, Any]]
+    duplicates: Sequence[Mapping[str, Any]]
+    review: Sequence[Mapping[str, Any]]
     recoveries: Sequence[Mapping[str, Any]]
     places: Sequence[str]
 
@@ -172,13 +205,19 @@ def _drop_samples(inbox: Path) -> int:
 
 
 def _outcome(connection: Connection, place: Trial) -> Outcome:
+    def rows(query: TextClause) -> list[Mapping[str, Any]]:
+        return [dict(row._mapping) for row in connection.execute(query)]
+
     home = place.settings.home
     placed = [place.settings.processed_path, place.settings.failed_path]
     files = sorted(path for folder in placed for path in folder.rglob("*") if path.is_file())
     return Outcome(
-        documents=[dict(row._mapping) for row in connection.execute(DOCUMENTS)],
-        left_out=[dict(row._mapping) for row in connection.execute(LEFT_OUT)],
-        invoices=[dict(row._mapping) for row in connection.execute(INVOICES)],
-        recoveries=[dict(row._mapping) for row in connection.execute(RECOVERIES)],
+        documents=rows(DOCUMENTS),
+        left_out=rows(LEFT_OUT),
+        invoices=rows(INVOICES),
+        failed_checks=rows(FAILED_CHECKS),
+        duplicates=rows(DUPLICATES),
+        review=rows(REVIEW),
+        recoveries=rows(RECOVERIES),
         places=[str(path.relative_to(home)) for path in files],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def test_a_mail_shows_its_files_under_it_without_the_logo(outcome: Outcome) -> N
     (mail,) = (row for row in outcome.documents if row["name"] == "rechnung-per-mail.eml")
     inside = {row["name"] for row in outcome.documents if row["in"] == mail["id"]}
     assert inside == {"Rechnung-2026-4417.pdf", "Rechnung-2026-4417.xml"}
-    assert {row["in"] for row in outcome.documents} == {None, mail["id"]}
+    (facturx,) = (row for row in outcome.documents if row["name"] == "facture-facturx.pdf")
+    assert {row["in"] for row in outcome.documents} == {None, mail["id"], facturx["id"]}
     (logo,) = outcome.left_out
     assert (logo["name"], logo["parent_name"]) == ("logo.png", mail["name"])
     assert logo["left_out"].startswith("decoration")
@@ -66,8 +68,30 @@ def test_every_invoice_is_shown_once_also_the_one_that_came_as_pdf_and_as_xml(ou
     expected = json.loads((SAMPLES / "expected.json").read_text(encoding="utf-8"))["documents"]
     entries = [inner for entry in expected.values() for inner in (entry, *entry.get("inside", {}).values())]
     papers = [entry for entry in entries if entry.get("type") == "invoice" and "rendition_of" not in entry]
-    numbers = [entry["fields"]["invoice_number"][0]["value"] for entry in papers]
-    assert sorted(row["invoice_number"] for row in outcome.invoices) == sorted(numbers)
+    numbers = [entry["fields"].get("invoice_number", [{"value": None}])[0]["value"] for entry in papers]
+    assert Counter(row["invoice_number"] for row in outcome.invoices) == Counter(numbers)
+
+
+@pytest.mark.slow
+def test_an_xml_that_claims_more_than_its_page_prints_is_told_with_both_values(outcome: Outcome) -> None:
+    assert {row["name"] for row in outcome.failed_checks} == {"facture-facturx.pdf"}
+    (gross,) = (row["message"] for row in outcome.failed_checks if row["check"] == "xml_vs_print_total_gross")
+    assert "5104.80" in gross
+    assert "4905.60" in gross
+
+
+@pytest.mark.slow
+def test_the_invoice_that_came_on_paper_and_by_mail_is_told_as_one_claim(outcome: Outcome) -> None:
+    (row,) = outcome.duplicates
+    assert {row["name"], row["duplicate_of"]} == {"invoice-glazing.pdf", "scanned-invoice.pdf"}
+    assert (row["invoice_number"], f"{row['total_gross']:.2f}") == ("OG-20417", "3504.00")
+
+
+@pytest.mark.slow
+def test_what_is_missing_or_differs_is_in_the_review_queue(outcome: Outcome) -> None:
+    first = {row["name"]: (row["field"], row["why"]) for row in outcome.review}
+    assert first["invoice-no-number.pdf"] == ("invoice_number", "it was not found")
+    assert first["facture-facturx.pdf"][0] == "xml_vs_print_total_gross"
 
 
 @pytest.mark.slow
