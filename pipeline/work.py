@@ -20,7 +20,6 @@ from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.kept import Kept
-from pipeline.reading.lessons import Remembered
 from pipeline.reading.memory import Ask, with_memory
 from pipeline.reasons import Reason
 
@@ -62,11 +61,6 @@ class Finished:
     result: Mapping[str, Any]
 
 
-def nobody(keys: Sequence[str]) -> Sequence[Remembered]:
-    """Remembers nothing of any issuer."""
-    return ()
-
-
 def process(
     job: Job,
     formats: Sequence[Format],
@@ -75,12 +69,12 @@ def process(
     on_open: Callable[[int], None],
     on_page: Callable[[Page], None],
     on_attachment: Callable[[Attachment], None],
-    ask: Ask = nobody,
+    ask: Ask | None = None,
 ) -> Finished:
     """Read a document; calls `on_open` with its page count, then `on_page` for each page in order.
 
     Then calls `on_attachment` for each file inside, whose content must be read before the call returns. Asks of an
-    invoice once what people corrected on documents of its issuer.
+    invoice once what people corrected on documents of its issuer, if there is somebody to ask.
 
     Raises DocumentError for a document that cannot be read at all. A page that cannot be read is a gap, not an error.
     Pages to skip are not skipped when nothing else would be left: then the document itself is what fails.
@@ -149,7 +143,7 @@ def _check_readable(pages: Sequence[Page]) -> None:
         )
 
 
-def _finish(document: Document, handlers: Mapping[str, Handler], wanted: str, ask: Ask) -> Finished:
+def _finish(document: Document, handlers: Mapping[str, Handler], wanted: str, ask: Ask | None) -> Finished:
     gaps = [page.number for page in document.pages if page.source is Source.NONE]
     handler, scores = _choose(handlers, document, wanted)
     found, error = _extract(handler, document, ask)
@@ -195,7 +189,7 @@ class _Careful:
             return 0.0
 
 
-def _extract(handler: Handler, document: Document, ask: Ask) -> tuple[dict[str, Any], str | None]:
+def _extract(handler: Handler, document: Document, ask: Ask | None) -> tuple[dict[str, Any], str | None]:
     """What is found, as plain data; a handler that fails costs the document its fields, never its text."""
     try:
         return _plain(_remembering(document, handler.extract(document), ask)), None
@@ -206,10 +200,10 @@ def _extract(handler: Handler, document: Document, ask: Ask) -> tuple[dict[str, 
         return _plain(nothing), f"{type(error).__name__}: {error}"
 
 
-def _remembering(document: Document, extraction: Extraction, ask: Ask) -> Extraction:
+def _remembering(document: Document, extraction: Extraction, ask: Ask | None) -> Extraction:
     """The extraction with the memory of its issuer, or as it is: no field is lost for what memory does wrong."""
     try:
-        return with_memory(document, extraction, ask)
+        return with_memory(document, extraction, ask) if ask else extraction
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001

@@ -20,7 +20,7 @@ from pipeline.reading.rows import Row, squeeze
 from pipeline.reading.spans import Print, Sort, compact, printed, same, sort_of, stands_in
 
 METHOD = "memory"
-INVOICE = "invoice"
+INVOICE, XML = "invoice", "application/xml"
 SUM = ("total_net", "total_tax", "total_gross")
 # The same on every document of an issuer; of its customers the same on many.
 OWN = ("seller_name", "seller_address", "seller_vat_id", "seller_tax_id", "iban", "bic", "currency")
@@ -60,11 +60,13 @@ def with_memory(document: Document, extraction: Extraction, ask: Ask) -> Extract
     """The extraction, with what was remembered of the document's issuer.
 
     `ask` gives what was corrected on documents with one of the keys, newest first; it is called at most once, for
-    invoices that have a key.
+    printed invoices that have a key.
     """
+    if extraction.document_type != INVOICE or document.media_type == XML:
+        return extraction
     here = printed(document)
     keys = issuer_keys(document, extraction.fields, here.rows)
-    if extraction.document_type != INVOICE or not keys:
+    if not keys:
         return extraction
     known = [_known(each) for each in of_the_issuer(ask(keys), keys, extraction.fields)]
     return _recalled(extraction, known, here, _texts(document))

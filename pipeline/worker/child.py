@@ -26,7 +26,7 @@ from pipeline.errors import ConfigurationError, DocumentError
 from pipeline.handling import Handler
 from pipeline.reading.lessons import Remembered
 from pipeline.reasons import Reason
-from pipeline.work import nobody, process
+from pipeline.work import process
 from pipeline.worker import sandbox
 from pipeline.worker.channel import Requests
 from pipeline.worker.frames import Frame, encode, job_of, page_fields, page_of
@@ -83,7 +83,7 @@ class Child:
             on_open=lambda count: self._say("opened", page_count=count),
             on_page=lambda page: self._say("page", page=page_fields(page)),
             on_attachment=lambda attachment: unpacker.unpack(attachment, self._hand_over),
-            ask=self._ask if frame["may_ask"] else nobody,
+            ask=self._ask if frame["may_ask"] else None,
         )
         used = {"cpu_seconds": time.process_time() - started, "peak_rss_bytes": _peak_rss_bytes()}
         self._say("finished", reason=finished.reason.value, result=finished.result, **used)
