@@ -147,9 +147,12 @@ def write_jsonl(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> in
 
 def neutral(cell: str) -> str:
     """The cell with a leading apostrophe if a spreadsheet would take it for a formula; numbers stay as they are."""
-    if (cell.startswith(("\t", "\r")) or _FORMULA.match(cell)) and not _NUMBER.fullmatch(cell.strip(" ")):
-        return f"'{cell}"
-    return cell
+    return f"'{cell}" if begins_formula(cell) else cell
+
+
+def begins_formula(cell: str) -> bool:
+    """Whether a spreadsheet would take the text for a formula, or for a command to another program."""
+    return (cell.startswith(("\t", "\r")) or bool(_FORMULA.match(cell))) and not _NUMBER.fullmatch(cell.strip(" "))
 
 
 def safe(text: str, *, lines: bool = False) -> str:
