@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -80,13 +80,26 @@ def currency(texts: Iterable[str]) -> tuple[str, int, int] | None:
     votes: Counter[str] = Counter()
     for text in texts:
         for match in _NOT_CODE.finditer(text):
-            near = text[max(0, match.start() - 12) : match.end() + 12]
-            if any(sign.isdigit() for sign in near) or len(match[1]) == 3:
+            if _counts(text, match):
                 votes[_MONEY[match[1]]] += 2 if len(match[1]) == 3 else 1
     if not votes:
         return None
     best, count = max(votes.items(), key=lambda each: (each[1], each[0]))
     return best, count, votes.total()
+
+
+def find_signs(text: str) -> Iterator[tuple[str, int, int]]:
+    """The currencies that a text names by code or sign, in order, each with its place."""
+    return ((_MONEY[match[1]], *match.span(1)) for match in _NOT_CODE.finditer(text))
+
+
+def _counts(text: str, match: re.Match[str]) -> bool:
+    """Whether a code or sign is meant as one: digits near a sign, digits right beside letters that may be a word."""
+    unit = match[1]
+    if len(unit) == 3 and unit.isalpha():
+        return True
+    reach = 2 if unit.isalpha() else 12
+    return any(map(str.isdigit, text[max(0, match.start() - reach) : match.end() + reach]))
 
 
 def _unit(before: str, text: str, end: int) -> str | None:

@@ -23,8 +23,8 @@ _NAMES = (
     "november nov novembre noviembre",
     "december dec dezember dez decembre diciembre dic dicembre",
 )
-_MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
-_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+_MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?<![\d.,/])(\d{1,2}) ?(?:s ?t|n ?d|r ?d|t ?h|er|[.ºª°])?"  # a raised "th" comes as "t h" from some PDFs
 _YEAR = r"((?:19|20)\d\d)(?!\d)"
 
@@ -37,7 +37,12 @@ _DAY_MONTH = re.compile(
 _MONTH_DAY = re.compile(rf"\b{_MONTH} {{0,3}}(\d{{1,2}}) ?(?:s ?t|n ?d|r ?d|t ?h)?(?: ?,| ?\.|) {{0,3}}(?:of )?{_YEAR}")
 _ANY_YEAR = re.compile(_YEAR)
 _BEFORE_YEAR = 60  # characters; a day and a month take fewer
-_US_ADDRESS = re.compile(r"\b[A-Z]{2}[, ]{1,2}\d{5}(?:-\d{4})?\b")
+_ELSEWHERE = re.compile(r"[€£₹¥]|\b(?:EUR|GBP|MYR|RM|INR|Rs|CHF|AUD|CAD|SGD|NZD)\b")
+_STATES = (
+    "A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]"
+    "|W[AIVY]"
+)
+_US_ADDRESS = re.compile(rf"\b(?:{_STATES})[, ]{{1,2}}\d{{5}}(?:-\d{{4}})?\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +58,21 @@ class FoundDate:
 def day_first(texts: Iterable[str]) -> bool:
     """Whether a document writes the day before the month. `texts` as printed, any pieces of it.
 
-    A number above 12 decides. Without one the day comes first, except on a page with a dollar sign and a US address.
+    A number above 12 decides. Without one the day comes first, except on a page with an address in the United States
+    and no money of elsewhere.
     """
     first = second = 0
-    american = dollars = euros = False
+    american = elsewhere = False
     for text in texts:
         american = american or _US_ADDRESS.search(text) is not None
-        dollars = dollars or "$" in text
-        euros = euros or "€" in text
+        elsewhere = elsewhere or _ELSEWHERE.search(text) is not None
         for match in _NUMERIC.finditer(text):
             if match[2] != ".":
                 first += int(match[1]) > 12 >= int(match[3])
                 second += int(match[3]) > 12 >= int(match[1])
     if first != second:
         return first > second
-    return not (american and dollars and not euros)
+    return not american or elsewhere
 
 
 def find_dates(folded: str, *, day_first: bool = True) -> list[FoundDate]:
@@ -84,9 +89,9 @@ def _all(folded: str, day_first: bool) -> Iterator[FoundDate]:
         yield from _made(match, match[1], int(match[3]), match[4])
     years = list(_ANY_YEAR.finditer(folded))
     for match in _before(years, _DAY_MONTH, folded):
-        yield from _made(match, match[3], _MONTHS[match[2]], match[1])
+        yield from _made(match, match[3], MONTHS[match[2]], match[1])
     for match in _before(years, _MONTH_DAY, folded):
-        yield from _made(match, match[3], _MONTHS[match[1]], match[2])
+        yield from _made(match, match[3], MONTHS[match[1]], match[2])
     for match in _NUMERIC.finditer(folded):
         yield from _numeric(match, day_first)
 

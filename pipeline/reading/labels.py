@@ -123,7 +123,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"importo netto|netto|subtotale|totale merce|totale \(?(?:iva esclusa|senza iva)",
     ),
     Kind.TAX: (
-        r"(?:totaal |bedrag )btw|btw[ -]?(?:bedrag|totaal)|b\.t\.w\.",
+        r"(?:sales )?tax rate[ :]{0,2}\d[\d.,]{0,5} ?%|(?:totaal |bedrag )btw|btw[ -]?(?:bedrag|totaal)|b\.t\.w\.",
         rf"(?:total |plus |add |zzgl\.? |zuzuglich |\+ ?)?{_VAT}(?: (?:amount|total|due|payable|hoog|laag))?",
         r"estimated tax|total tax(?:es)?|taxes|c\.?gst|s\.?gst|i\.?gst",
         r"(?:gesetzliche )?(?:mwst|ust|umsatz-?steuer|mehrwert-?steuer)[ .-]{0,2}(?:betrag|gesamt|summe)?",

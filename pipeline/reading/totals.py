@@ -25,6 +25,9 @@ MAX_SUMS = 40  # different amounts tried as a summand, so that a price list cost
 
 _LETTERS = re.compile(r"[^\W\d_]")
 _LEADING_WORDS = 4
+SUMMED = frozenset({Kind.NET, Kind.TAX, Kind.GROSS})
+TABLE_ROWS = 8
+COLUMN_REACH = 6  # characters between where a heading ends and where the amounts under it do
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,22 @@ def choose(reading: Reading) -> dict[Kind, Candidate]:
     sums = list(_sums(reading, by_kind))
     if sums:
         net, tax, gross = max(sums, key=_weight)
-        return chosen | {Kind.NET: net, Kind.TAX: tax, Kind.GROSS: gross}
-    return chosen | _unproved(by_kind)
+        chosen |= {Kind.NET: net, Kind.TAX: tax, Kind.GROSS: gross}
+    else:
+        chosen |= _unproved(by_kind)
+    return chosen | _settled(chosen, by_kind)
+
+
+def _settled(chosen: dict[Kind, Candidate], by_kind: dict[Kind, list[Candidate]]) -> dict[Kind, Candidate]:
+    """What was paid before and what is left, where they make the gross amount; each proves the others."""
+    gross, due = chosen.get(Kind.GROSS), chosen.get(Kind.PAYABLE)
+    if gross is None or due is None:
+        return {}
+    for paid in by_kind[Kind.PREPAID]:
+        if paid.value and abs(gross.value - abs(paid.value) - due.value) < CENT:
+            prepaid = replace(_lifted(paid), value=abs(paid.value))
+            return {Kind.PREPAID: prepaid, Kind.PAYABLE: _lifted(due), Kind.GROSS: _lifted(gross)}
+    return {}
 
 
 def _unproved(by_kind: dict[Kind, list[Candidate]]) -> dict[Kind, Candidate]:
@@ -195,6 +212,8 @@ def _labelled(rows: Sequence[Row], amounts: Sequence[list[FoundAmount]], place: 
             yield Candidate(label.kind, amount.value, row, 0.72 if amount.cents or amount.currency else 0.55)
         elif not has_item_word(row):
             yield from _below(rows, amounts, place, cell, label)
+    if not amounts[place] and len({label.kind for _, label in firsts} & SUMMED) > 1 and not has_item_word(row):
+        yield from _in_columns(rows, amounts, place, [label for _, label in firsts if label.kind in SUMMED])
 
 
 def _leading(row: Row, labels: Sequence[Label]) -> Iterator[tuple[Cell, Label]]:
@@ -247,3 +266,23 @@ def _below(
         if alone and holder is not None and holder.overlaps(cell.start - 2, cell.end + 2):
             yield Candidate(label.kind, amount.value, under, 0.6 if amount.cents or amount.currency else 0.4)
             return
+
+
+def _in_columns(
+    rows: Sequence[Row], amounts: Sequence[list[FoundAmount]], place: int, labels: Sequence[Label]
+) -> Iterator[Candidate]:
+    """The amounts of a table whose columns are headed by sums: of each row, and of all rows where none is their sum."""
+    columns: dict[Label, list[tuple[Decimal, Row]]] = {label: [] for label in labels}
+    for number in range(place + 1, min(place + 1 + TABLE_ROWS, len(rows))):
+        found = [each for each in amounts[number] if each.cents]
+        if rows[number].page != rows[place].page or len(found) < 2:
+            break
+        for label, column in columns.items():
+            nearest = min(found, key=lambda each: abs(each.end - label.end))
+            if abs(nearest.end - label.end) <= COLUMN_REACH or nearest.start < label.end <= nearest.end:
+                column.append((nearest.value, rows[number]))
+    for label, column in columns.items():
+        yield from (Candidate(label.kind, value, row, 0.6) for value, row in column)
+        total = sum((value for value, _ in column), Decimal(0))
+        if len(column) > 1 and all(2 * value != total for value, _ in column):
+            yield Candidate(label.kind, total, column[-1][1], 0.5, "arithmetic")
