@@ -85,11 +85,13 @@ class _Run:
         if 2 * words != len(edges):  # a glyph was several words
             edges = [self.left, self.right]
         if not self.turns:
-            places.add(words - joined, low, high, edges)
+            places.spans.append((words - joined, len(edges) // 2, low, high))
+            places.edges += edges
             return
         for left, right in zip(edges[::2], edges[1::2], strict=True):
             back = upright(left, low, right, high, 4 - self.turns)
-            places.add((words if len(edges) == 2 else 1) - joined, back[1], back[3], back[::2])
+            places.spans.append(((words if len(edges) == 2 else 1) - joined, 1, back[1], back[3]))
+            places.edges += back[::2]
             joined = False
 
 
@@ -120,7 +122,8 @@ def _runs(glyphs: Iterable[Glyph]) -> list[_Run]:
         if turns:
             left, bottom, right, top = upright(left, bottom, right, top, turns)  # noqa: PLW2901
         middle, height = (bottom + top) / 2, max(abs(top - bottom), _LOWEST_LINE)
-        if not _is_on_paper(left, right, middle, height):
+        # No page is that large; false also for what is not a number.
+        if not (-_FARTHEST < left < _FARTHEST and -_FARTHEST < right < _FARTHEST and height < _FARTHEST > abs(middle)):
             continue
         if current is not None and current.continues_at(left, middle, height, turns):
             current.append(sign, left, right)
@@ -131,22 +134,12 @@ def _runs(glyphs: Iterable[Glyph]) -> list[_Run]:
 
 
 def upright(left: float, bottom: float, right: float, top: float, turns: int) -> tuple[float, float, float, float]:
-    """The box seen with the page turned so that what is written in it stands upright; four turns are none."""
+    """The box seen with the page turned so that what is written in it stands upright, by one to three turns."""
     if turns == 1:
         return -top, left, -bottom, right
     if turns == 2:
         return -right, -top, -left, -bottom
     return bottom, -right, top, -left
-
-
-def _is_on_paper(left: float, right: float, middle: float, height: float) -> bool:
-    """Whether a page can be that large; false also for what is not a number."""
-    return (
-        -_FARTHEST < left < _FARTHEST
-        and -_FARTHEST < right < _FARTHEST
-        and -_FARTHEST < middle < _FARTHEST
-        and height < _FARTHEST
-    )
 
 
 def _block(runs: Sequence[_Run], places: Places) -> Iterator[str]:
@@ -172,7 +165,6 @@ def _rows(runs: Sequence[_Run]) -> list[list[_Run]]:
 def _line(row: Sequence[_Run], origin: float, width: float, places: Places) -> str:
     line = ""
     before: _Run | None = None
-    places.lines.append(0)
     for run in sorted(row, key=lambda each: each.left):
         column, joined = min(int((run.left - origin) / width), _LAST_COLUMN), False
         if before is None:
@@ -186,4 +178,5 @@ def _line(row: Sequence[_Run], origin: float, width: float, places: Places) -> s
         run.place(places, joined=joined)
         line += run.text
         before = run
+    places.ends.append(len(places.spans))
     return line

@@ -22,6 +22,7 @@ REST = -1  # for the words of a span: all that are left of the line
 _MOST_UNPACKED = 2_000_000  # bytes, two a number
 _GRID = 2_000
 _FAST = 3  # of zlib's levels
+_WINDOW, _LITTLE_MEMORY = 11, 4  # of zlib: its usual 256 KiB cost more to get than a page costs to pack
 
 Move = Callable[[float, float, float, float], tuple[float, float, float, float]]
 
@@ -44,65 +45,49 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class Places:
-    """Where words stand on a page: `lines` counts the spans of each line, the other lists are of all spans in order.
+    """Where words stand on a page: `ends` says after how many spans each line ends.
 
-    `words` and `pairs` are how many words a span has, and how many pairs of `edges`. One pair for several words is
-    around them all; one pair more than words begins with the rest of the word before. `lows` and `highs` are its lower
-    and upper edge.
+    A span is how many words it has, how many pairs of `edges`, and its lower and upper edge. One pair for several words
+    is around them all; one pair more than words begins with the rest of the word before.
     """
 
-    lines: list[int] = field(default_factory=list)
-    words: list[int] = field(default_factory=list)
-    pairs: list[int] = field(default_factory=list)
-    lows: list[float] = field(default_factory=list)
-    highs: list[float] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    spans: list[tuple[int, int, float, float]] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
-
-    def add(self, words: int, low: float, high: float, edges: Sequence[float]) -> None:
-        """Add a span to the last line."""
-        self.words.append(words)
-        self.pairs.append(len(edges) // 2)
-        self.lows.append(low)
-        self.highs.append(high)
-        self.edges += edges
-        self.lines[-1] += 1
 
     def moved(self, move: Move) -> Places:
         """The same words, each box where `move` takes it: left, low, right and high to the same four."""
-        found, edges = Places(), zip(self.edges[::2], self.edges[1::2], strict=True)
-        spans = zip(self.words, self.pairs, self.lows, self.highs, strict=True)
-        for count in self.lines:
-            found.lines.append(0)
-            for _, (words, pairs, low, high) in zip(range(count), spans, strict=False):
-                for number, (left, right) in zip(range(pairs), edges, strict=False):
-                    box = move(left, low, right, high)
-                    own = words if pairs == 1 else int(number > 0 or words == pairs)
-                    found.add(own, box[1], box[3], (box[0], box[2]))
+        found, edges, ends = Places(), zip(self.edges[::2], self.edges[1::2], strict=True), list[int]()
+        for words, pairs, low, high in self.spans:
+            for number, (left, right) in zip(range(pairs), edges, strict=False):
+                box = move(left, low, right, high)
+                own = words if pairs == 1 else int(number > 0 or words == pairs)
+                found.spans.append((own, 1, box[1], box[3]))
+                found.edges += (box[0], box[2])
+            ends.append(len(found.spans))
+        found.ends = [ends[end - 1] if end else 0 for end in self.ends]
         return found
 
     def packed(self, sheet: Sheet) -> bytes:
-        """All of it in few bytes; none where there is nothing or too much. What is off the sheet is put at its edge."""
-        if not self.edges:
+        """All of it in few bytes; none where there is nothing, too much, or something far from the sheet."""
+        if not self.spans:
             return b""
-        across, down = _GRID / max(sheet.width, 1e-3), _GRID / max(sheet.height, 1e-3)
+        words, pairs, lows, highs = zip(*self.spans, strict=True)
+        across, down = _GRID / max(sheet.width, 1e-3), -_GRID / max(sheet.height, 1e-3)
         try:
-            edges = _steps(self.edges, sheet.left, across)
-            tops, bottoms = _steps(self.highs, sheet.top, -down), _steps(self.lows, sheet.top, -down)
-            numbers = [len(self.lines), *self.lines, *self.pairs, *map(sub, self.words, self.pairs)]
-            for column in (tops, list(map(sub, bottoms, tops)), edges):
-                numbers += map(sub, column, [0, *column])
+            edges = [int(edge * across) for edge in self.edges]
+            tops = [int(high * down) for high in highs]
+            heights = [int(low * down) - top for low, top in zip(lows, tops, strict=True)]
+            numbers = [len(self.ends), *map(sub, self.ends, [0, *self.ends]), *pairs, *map(sub, words, pairs)]
+            numbers += map(sub, tops, [int(sheet.top * down), *tops])
+            numbers += map(sub, heights, [0, *heights])
+            numbers += map(sub, edges, [int(sheet.left * across), *edges])
             halves = struct.pack(f"<{len(numbers)}h", *numbers)
-        except (ValueError, OverflowError, struct.error):  # what is not a number, or words beyond counting
+        except (ValueError, OverflowError, struct.error):  # what is not a number, words beyond counting, or far away
             return b""
-        content = zlib.compress(halves[::2] + halves[1::2], _FAST)
+        packer = zlib.compressobj(_FAST, zlib.DEFLATED, -_WINDOW, _LITTLE_MEMORY)
+        content = packer.compress(halves[::2] + halves[1::2]) + packer.flush()
         return content if len(content) <= MAX_BYTES else b""
-
-
-def _steps(numbers: Sequence[float], start: float, scale: float) -> list[int]:
-    steps = [int((number - start) * scale) for number in numbers]
-    if min(steps) < 0 or max(steps) > _GRID:
-        return [min(max(step, 0), _GRID) for step in steps]
-    return steps
 
 
 class Unpacked:
@@ -158,7 +143,7 @@ def _columns(content: bytes) -> _Columns:
 
 def _numbers(content: bytes) -> tuple[int, ...]:
     try:
-        halves = zlib.decompressobj().decompress(content, _MOST_UNPACKED)
+        halves = zlib.decompressobj(-_WINDOW).decompress(content, _MOST_UNPACKED)
     except zlib.error:
         return ()
     middle = len(halves) // 2

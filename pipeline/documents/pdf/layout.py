@@ -13,7 +13,7 @@ import math
 import re
 import statistics
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -31,6 +31,8 @@ _LINE = re.compile(r"[^\s\x00-\x1f\ufffe](?:[^\n\x02\ufffe]*[^\s\x00-\x1f\ufffe]
 # Two numbers side by side, or one at the end that an amount could be. Bounded: a line may be all digits or all blanks.
 _FIGURES = re.compile(r"\d\S{0,40}\s{1,400}(?:\S{1,3}\s{1,400})?\S{0,3}\d|\d\S{0,3}(?: [A-Z€$£%]{1,3})?\s*$")
 _ENTRY = re.compile(r"\s*\w{1,12}:|.*(?:__|\d[.,]\d\d\D{0,4}$)")  # a label, a line to write on, an amount
+
+_NUMBER = 12  # characters of the longest number of a clause or an item, with what is around it
 
 # Running text: paragraphs as wide as the page, with headings and last lines between them.
 _FULL_LINES = 8  # a page with fewer is a cover, a form or a list
@@ -79,33 +81,47 @@ def _is_running_text(text: str) -> bool:
 
 
 def _ends_of_lines(signs: str, boxes: _Boxes) -> Places:
-    """Where the lines of running text stand. A word that is broken at the end of a line has a place on both."""
-    places, ends, at, before = Places(), list[int](), 0, ""
+    """Where the lines of running text stand, and the numbers before them, behind which there may be a wide gap.
+
+    A word that is broken at the end of a line has a place on both.
+    """
+    found, words, ends, at, before = Places(), list[int](), list[int](), 0, ""
     if signs.count("\r") != signs.count("\r\n"):
-        return places  # cleaning makes more lines of it
+        return found  # cleaning makes more lines of it
     for piece in signs.replace("\x02", "\n").replace("\ufffe", "\n").split("\n"):
-        body, start = piece.strip(), at + len(piece) - len(piece.lstrip())
-        head, rest = "", body
-        if not at or signs[at - 1] == "\n":
-            places.lines.append(0)
-        elif before:
-            places.words[-1] += 1 + len(before.split())
-            head = (body.split(None, 1) or [""])[0]
-            rest = body[len(head) :].lstrip()
-        for words, stretch, first in ((0, head, start), (REST, rest, start + len(body) - len(rest))):
-            if stretch:
-                ends += (first, first + len(stretch) - 1)
-                places.words.append(words)
-                places.lines[-1] += 1
-        at, before = at + len(piece) + 1, rest
-    return _between(places, boxes.of(ends))
+        if at and signs[at - 1] == "\n":
+            found.ends.append(len(words))
+            before = ""
+        body = piece.strip()
+        start = at if body and body[0] == piece[0] else at + len(piece) - len(piece.lstrip())
+        if before:  # the first word is the rest of the last one
+            words[-1] = len(before.split())
+        head = _head(body, broken=before != "")
+        if head:
+            words.append(0 if before else 1)
+            ends += (start, start + head - 1)
+        before = body[head:].lstrip() if head else body
+        if before:
+            words.append(REST)
+            ends += (start + len(body) - len(before), start + len(body) - 1)
+        at += len(piece) + 1
+    found.ends.append(len(words))
+    return _between(found, words, boxes.of(ends))
 
 
-def _between(places: Places, ends: ctypes.Array[ctypes.c_float]) -> Places:
+def _head(body: str, *, broken: bool) -> int:
+    """How many characters at a line's start have a place of their own: a number's, or those of a broken word's rest."""
+    if broken:
+        return len(body.split(None, 1)[0]) if body else 0
+    end = body.find(" ", 1, _NUMBER)
+    return end if end > 0 and (body[end - 1] in ".)" or not body[0].isalpha()) else 0
+
+
+def _between(places: Places, words: Sequence[int], ends: ctypes.Array[ctypes.c_float]) -> Places:
     """Each span from its first to its last character, whose boxes follow each other."""
-    places.pairs = [1] * len(places.words)
-    places.highs, places.lows = list(map(max, ends[1::8], ends[5::8])), list(map(min, ends[3::8], ends[7::8]))
-    places.edges = [0.0] * (2 * len(places.words))
+    lows, highs = map(min, ends[3::8], ends[7::8]), map(max, ends[1::8], ends[5::8])
+    places.spans = list(zip(words, repeat(1), lows, highs, strict=False))
+    places.edges = [0.0] * (2 * len(words))
     places.edges[::2], places.edges[1::2] = map(min, ends[0::8], ends[4::8]), map(max, ends[2::8], ends[6::8])
     return places
 
@@ -165,7 +181,12 @@ def _glyphs(signs: str, boxes: _Boxes) -> Iterator[Glyph]:
         for word in inside:
             if word is not inside[0]:
                 yield _SPACE
-            yield from _word(printed, word.start(), word.end(), next(word_ends), boxes)
+            start, stop = word.span()
+            word_end = next(word_ends)
+            if stop - start > 1 and _is_straight(word_end, _STRAIGHT) and _is_dense(word_end, stop - start):
+                yield _glyph(printed[start:stop], word_end)
+            else:
+                yield from _single(printed, range(start, stop), boxes)
         yield _BREAK
 
 
@@ -182,12 +203,6 @@ def _without_gap(lines: Sequence[re.Match[str]], ends: Sequence[_Ends]) -> set[r
         for line, end, width in widths
         if width <= widest and _is_straight(end, SAME_ROW) and not _FIGURES.search(line[0])
     }
-
-
-def _word(printed: str, start: int, stop: int, end: _Ends, boxes: _Boxes) -> Iterable[Glyph]:
-    if stop - start > 1 and _is_straight(end, _STRAIGHT) and _is_dense(end, stop - start):
-        return (_glyph(printed[start:stop], end),)
-    return _single(printed, range(start, stop), boxes)
 
 
 def _glyph(text: str, end: _Ends) -> Glyph:
