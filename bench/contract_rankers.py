@@ -22,7 +22,7 @@ from pathlib import Path
 
 from bench.contracts import Case, alike, cases, document, half, normal
 from bench.rankers import Choices, train
-from pipeline.reading import deciding, ends, parties, ranking, signing, terms
+from pipeline.reading import deciding, ends, parties, ranking, renewals, signing, terms
 from pipeline.reading.answers import Answer
 from pipeline.reading.dates import FoundDate, day_first, find_dates
 from pipeline.reading.periods import Period, find_periods
@@ -116,6 +116,18 @@ def _is_term(given: Lesson, period: Period, features: deciding.Features) -> bool
     )
 
 
+def of_renewals(given: Lesson, field: str) -> Iterator[Choices]:
+    """The durations of a contract against "has no such length"."""
+    found = {"renewal_term": renewals.candidates, "renewal_notice": renewals.notices}[field]
+    right = given.case.answers[field]
+    yield _against_none(
+        [
+            (_plain(features), bool(right.intersection(normal(field, period.value))))
+            for period, features in found(given.prose, given.periods)
+        ]
+    )
+
+
 def own(name: str) -> Iterator[Choices]:
     """The own sentences for a model, of those that have any."""
     stored = json.loads(OWN.read_text("utf-8"))
@@ -127,6 +139,17 @@ def own(name: str) -> Iterator[Choices]:
             found = signing.candidates(read, find_dates(read.folded))
             right = agreed if name == "agreement_date" else effective
             yield _against_none([(_plain(features), date.value == right) for date, features in found])
+    elif name in ("renewal_term", "renewal_notice"):
+        yield from _own_renewals(stored["renewals"], name)
+
+
+def _own_renewals(stored: list[tuple[str, str | None, str | None]], field: str) -> Iterator[Choices]:
+    found = {"renewal_term": renewals.candidates, "renewal_notice": renewals.notices}[field]
+    for text, term, notice in stored:
+        read = prose(document("own", text))
+        right = term if field == "renewal_term" else notice
+        listed = found(read, list(find_periods(read.folded)))
+        yield _against_none([(_plain(features), period.value == right) for period, features in listed])
 
 
 def _own_terms(stored: list[tuple[str, str | None]]) -> Iterator[Choices]:
@@ -142,6 +165,8 @@ MODELS: dict[str, Callable[[Lesson], Iterator[Choices]]] = {
     "effective_date": lambda given: of_dates(given, "effective_date"),
     "expiration_date": of_ends,
     "term": of_terms,
+    "renewal_term": lambda given: of_renewals(given, "renewal_term"),
+    "renewal_notice": lambda given: of_renewals(given, "renewal_notice"),
 }
 
 
