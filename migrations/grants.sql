@@ -10,7 +10,7 @@ REVOKE ALL ON
     FROM PUBLIC, "<ingest>", "<work>", "<read>", "<review>";
 REVOKE ALL ON FUNCTION
     accept_result(), apply_correction(), as_amount(text), as_box(jsonb), as_confidence(jsonb), as_date(text), as_page(jsonb),
-    as_period(text), check_correction(), clock_offset(), current_values(bigint), field_value(jsonb, text), folded(text),
+    as_period(text), check_correction(), clock_offset(), field_value(jsonb, text), folded(text),
     guard_history(), guard_task_moves(), identifier_key(text), is_a_rendition(bigint), is_amount_field(text), is_date_field(text),
     name_key(text), printed_amounts(text), queue_clock(), queue_now(), refresh_contract(bigint, jsonb), refresh_current(bigint),
     refresh_invoice(bigint, jsonb), required_fields(text, boolean), review_fields(text), review_threshold(),

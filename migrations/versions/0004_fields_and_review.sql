@@ -399,97 +399,84 @@ LEFT JOIN corrections_v AS judged
 
 -- In force ---------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION current_values(document bigint) RETURNS jsonb
-    LANGUAGE sql STABLE
-    RETURN (
-        SELECT COALESCE(jsonb_object_agg(field, value), '{}')
-        FROM fields_v
-        WHERE document_id = document
-            AND group_name = ''
-            AND ordinal = 1
-            AND value IS NOT NULL
+CREATE FUNCTION refresh_invoice(document bigint, facts jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM current_invoices WHERE document_id = document;
+    INSERT INTO current_invoices VALUES (
+        document,
+        facts ->> 'invoice_number',
+        as_date(facts ->> 'issue_date'),
+        as_date(facts ->> 'due_date'),
+        facts ->> 'seller_name',
+        facts ->> 'buyer_name',
+        facts ->> 'currency',
+        as_amount(facts ->> 'total_net'),
+        as_amount(facts ->> 'total_tax'),
+        as_amount(facts ->> 'total_gross'),
+        as_amount(facts ->> 'amount_due'),
+        facts ->> 'seller_vat_id',
+        facts ->> 'iban',
+        facts ->> 'type_code',
+        facts ->> 'seller_tax_id',
+        facts ->> 'seller_address',
+        facts ->> 'buyer_vat_id',
+        facts ->> 'payee_name',
+        facts ->> 'bic',
+        facts ->> 'debited_iban',
+        facts ->> 'mandate',
+        facts ->> 'payment_reference',
+        facts ->> 'payment_terms',
+        facts ->> 'buyer_reference',
+        facts ->> 'purchase_order',
+        facts ->> 'contract_reference',
+        facts ->> 'preceding_invoice',
+        as_date(facts ->> 'delivery_date'),
+        as_date(facts ->> 'period_start'),
+        as_date(facts ->> 'period_end'),
+        as_amount(facts ->> 'total_lines'),
+        as_amount(facts ->> 'total_allowances'),
+        as_amount(facts ->> 'total_charges'),
+        as_amount(facts ->> 'prepaid'),
+        as_amount(facts ->> 'rounding'),
+        identifier_key(facts ->> 'invoice_number'),
+        name_key(facts ->> 'seller_name'),
+        identifier_key(facts ->> 'seller_vat_id'),
+        identifier_key(facts ->> 'iban')
     );
+END $$;
 
-CREATE FUNCTION refresh_invoice(document bigint, found jsonb) RETURNS void
-    LANGUAGE sql VOLATILE
-    BEGIN ATOMIC
-        DELETE FROM current_invoices WHERE document_id = document;
-        INSERT INTO current_invoices VALUES (
-            document,
-            found ->> 'invoice_number',
-            as_date(found ->> 'issue_date'),
-            as_date(found ->> 'due_date'),
-            found ->> 'seller_name',
-            found ->> 'buyer_name',
-            found ->> 'currency',
-            as_amount(found ->> 'total_net'),
-            as_amount(found ->> 'total_tax'),
-            as_amount(found ->> 'total_gross'),
-            as_amount(found ->> 'amount_due'),
-            found ->> 'seller_vat_id',
-            found ->> 'iban',
-            found ->> 'type_code',
-            found ->> 'seller_tax_id',
-            found ->> 'seller_address',
-            found ->> 'buyer_vat_id',
-            found ->> 'payee_name',
-            found ->> 'bic',
-            found ->> 'debited_iban',
-            found ->> 'mandate',
-            found ->> 'payment_reference',
-            found ->> 'payment_terms',
-            found ->> 'buyer_reference',
-            found ->> 'purchase_order',
-            found ->> 'contract_reference',
-            found ->> 'preceding_invoice',
-            as_date(found ->> 'delivery_date'),
-            as_date(found ->> 'period_start'),
-            as_date(found ->> 'period_end'),
-            as_amount(found ->> 'total_lines'),
-            as_amount(found ->> 'total_allowances'),
-            as_amount(found ->> 'total_charges'),
-            as_amount(found ->> 'prepaid'),
-            as_amount(found ->> 'rounding'),
-            identifier_key(found ->> 'invoice_number'),
-            name_key(found ->> 'seller_name'),
-            identifier_key(found ->> 'seller_vat_id'),
-            identifier_key(found ->> 'iban')
-        );
-    END;
-
-CREATE FUNCTION refresh_contract(document bigint, found jsonb) RETURNS void
-    LANGUAGE sql VOLATILE
-    BEGIN ATOMIC
-        DELETE FROM current_contracts WHERE document_id = document;
-        INSERT INTO current_contracts
-        SELECT
-            document,
-            found ->> 'title',
-            found ->> 'contract_number',
-            found ->> 'contract_type',
-            (SELECT string_agg(value, '; ' ORDER BY ordinal)
-             FROM fields_v
-             WHERE document_id = document AND group_name = '' AND field = 'parties'),
-            as_date(found ->> 'agreement_date'),
-            as_date(found ->> 'effective_date'),
-            as_date(found ->> 'expiration_date'),
-            expiration.method,
-            expiration.confidence,
-            found ->> 'term',
-            found ->> 'renewal_term',
-            found ->> 'notice_period',
-            found ->> 'renewal_notice',
-            found ->> 'termination_notice',
-            CAST(as_date(found ->> 'expiration_date')
-                - as_period(COALESCE(found ->> 'renewal_notice', found ->> 'notice_period')) AS date),
-            found ->> 'governing_law'
-        FROM (VALUES (true)) AS once (only_row)
-        LEFT JOIN LATERAL (
-            SELECT method, confidence
-            FROM fields_v
-            WHERE document_id = document AND group_name = '' AND field = 'expiration_date' AND ordinal = 1
-        ) AS expiration ON true;
-    END;
+CREATE FUNCTION refresh_contract(document bigint, facts jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM current_contracts WHERE document_id = document;
+    INSERT INTO current_contracts
+    SELECT
+        document,
+        facts ->> 'title',
+        facts ->> 'contract_number',
+        facts ->> 'contract_type',
+        (SELECT string_agg(value, '; ' ORDER BY ordinal)
+         FROM fields_v
+         WHERE document_id = document AND group_name = '' AND field = 'parties'),
+        as_date(facts ->> 'agreement_date'),
+        as_date(facts ->> 'effective_date'),
+        as_date(facts ->> 'expiration_date'),
+        expiration.method,
+        expiration.confidence,
+        facts ->> 'term',
+        facts ->> 'renewal_term',
+        facts ->> 'notice_period',
+        facts ->> 'renewal_notice',
+        facts ->> 'termination_notice',
+        CAST(as_date(facts ->> 'expiration_date')
+            - as_period(COALESCE(facts ->> 'renewal_notice', facts ->> 'notice_period')) AS date),
+        facts ->> 'governing_law'
+    FROM (VALUES (true)) AS once (only_row)
+    LEFT JOIN LATERAL (
+        SELECT method, confidence
+        FROM fields_v
+        WHERE document_id = document AND group_name = '' AND field = 'expiration_date' AND ordinal = 1
+    ) AS expiration ON true;
+END $$;
 
 -- Derives the current rows of a document from its newest accepted result and its corrections. The owner's rights, so that no
 -- role can write them in another way.
@@ -516,7 +503,14 @@ BEGIN
         ON CONFLICT (document_id) DO UPDATE
         SET task_id = excluded.task_id, attempt_no = excluded.attempt_no, document_type = excluded.document_type,
             changed_xid = excluded.changed_xid, changed_at = excluded.changed_at;
-    facts := current_values(document);
+    facts := (
+        SELECT COALESCE(jsonb_object_agg(field, value), '{}')
+        FROM fields_v
+        WHERE document_id = document
+            AND group_name = ''
+            AND ordinal = 1
+            AND value IS NOT NULL
+    );
     DELETE FROM current_invoices WHERE document_id = document AND accepted.document_type IS DISTINCT FROM 'invoice';
     DELETE FROM current_contracts WHERE document_id = document AND accepted.document_type IS DISTINCT FROM 'contract';
     IF accepted.document_type = 'invoice' THEN
@@ -543,43 +537,42 @@ BEGIN
 END $$;
 
 -- What a child said has been checked before; still no odd value may keep a result from being accepted.
-CREATE FUNCTION unpack_result(task bigint, attempt integer, result jsonb) RETURNS void
-    LANGUAGE sql VOLATILE
-    BEGIN ATOMIC
-        DELETE FROM fields WHERE task_id = task AND attempt_no = attempt;
-        DELETE FROM checks WHERE task_id = task AND attempt_no = attempt;
-        INSERT INTO fields
-            (task_id, attempt_no, name, ordinal, value, printed, currency, confidence, method, page, box, snippet)
-        SELECT
-            task,
-            attempt,
-            named.name,
-            found.ordinal,
-            found.item ->> 'value',
-            NULLIF(found.item ->> 'printed', ''),
-            CASE WHEN is_amount_field(named.name) THEN left(field_value(result, 'currency'), 8) END,
-            as_confidence(found.item -> 'confidence'),
-            found.item ->> 'method',
-            as_page(found.item -> 'page'),
-            as_box(found.item -> 'box'),
-            NULLIF(found.item ->> 'snippet', '')
-        FROM jsonb_each(
-            CASE WHEN jsonb_typeof(result -> 'fields') = 'object' THEN result -> 'fields' ELSE '{}' END) AS named (name, items)
-        CROSS JOIN LATERAL jsonb_array_elements(
-            CASE WHEN jsonb_typeof(named.items) = 'array' THEN named.items ELSE '[]' END)
-            WITH ORDINALITY AS found (item, ordinal)
-        WHERE jsonb_typeof(found.item) = 'object'
-            AND found.item ->> 'value' IS NOT NULL
-            AND length(named.name) <= 100
-        ON CONFLICT DO NOTHING;
-        INSERT INTO checks (task_id, attempt_no, name, passed, message)
-        SELECT task, attempt, made.name, CAST(made.passed AS boolean), result #>> ARRAY['messages', made.name]
-        FROM jsonb_each(
-            CASE WHEN jsonb_typeof(result -> 'checks') = 'object' THEN result -> 'checks' ELSE '{}' END) AS made (name, passed)
-        WHERE jsonb_typeof(made.passed) = 'boolean'
-            AND length(made.name) <= 100
-        ON CONFLICT DO NOTHING;
-    END;
+CREATE FUNCTION unpack_result(task bigint, attempt integer, result jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM fields WHERE task_id = task AND attempt_no = attempt;
+    DELETE FROM checks WHERE task_id = task AND attempt_no = attempt;
+    INSERT INTO fields
+        (task_id, attempt_no, name, ordinal, value, printed, currency, confidence, method, page, box, snippet)
+    SELECT
+        task,
+        attempt,
+        named.name,
+        found.ordinal,
+        found.item ->> 'value',
+        NULLIF(found.item ->> 'printed', ''),
+        CASE WHEN is_amount_field(named.name) THEN left(field_value(result, 'currency'), 8) END,
+        as_confidence(found.item -> 'confidence'),
+        found.item ->> 'method',
+        as_page(found.item -> 'page'),
+        as_box(found.item -> 'box'),
+        NULLIF(found.item ->> 'snippet', '')
+    FROM jsonb_each(
+        CASE WHEN jsonb_typeof(result -> 'fields') = 'object' THEN result -> 'fields' ELSE '{}' END) AS named (name, items)
+    CROSS JOIN LATERAL jsonb_array_elements(
+        CASE WHEN jsonb_typeof(named.items) = 'array' THEN named.items ELSE '[]' END)
+        WITH ORDINALITY AS found (item, ordinal)
+    WHERE jsonb_typeof(found.item) = 'object'
+        AND found.item ->> 'value' IS NOT NULL
+        AND length(named.name) <= 100
+    ON CONFLICT DO NOTHING;
+    INSERT INTO checks (task_id, attempt_no, name, passed, message)
+    SELECT task, attempt, made.name, CAST(made.passed AS boolean), result #>> ARRAY['messages', made.name]
+    FROM jsonb_each(
+        CASE WHEN jsonb_typeof(result -> 'checks') = 'object' THEN result -> 'checks' ELSE '{}' END) AS made (name, passed)
+    WHERE jsonb_typeof(made.passed) = 'boolean'
+        AND length(made.name) <= 100
+    ON CONFLICT DO NOTHING;
+END $$;
 
 -- The result becomes rows in the transaction that accepts it, whatever version of a worker brought it; again when an owner
 -- mends one.
@@ -647,13 +640,18 @@ END $$;
 CREATE TRIGGER corrections_history BEFORE UPDATE OR DELETE ON corrections FOR EACH ROW
     EXECUTE FUNCTION guard_history('a correction stands; what is wrong in it is corrected by another one');
 
--- The owner's rights must not be lent to names that a caller put into the search path.
+-- Functions whose plans are worth keeping for a session are in PL/pgSQL, which looks names up when it is called: they bring the
+-- search path. The owner's rights must not be lent to names that a caller put there.
 DO $$
 DECLARE
-    lent text;
+    named text;
 BEGIN
-    FOREACH lent IN ARRAY ARRAY['refresh_current(bigint)', 'accept_result()', 'check_correction()', 'apply_correction()'] LOOP
-        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_catalog, pg_temp', lent, current_schema());
+    FOREACH named IN ARRAY ARRAY[
+        'refresh_invoice(bigint, jsonb)', 'refresh_contract(bigint, jsonb)', 'refresh_current(bigint)',
+        'unpack_result(bigint, integer, jsonb)', 'accept_result()', 'check_correction()', 'apply_correction()'] LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_catalog, pg_temp', named, current_schema());
+        -- All that they read is of one document. A plan from when the tables were empty would read whole tables later.
+        EXECUTE format('ALTER FUNCTION %s SET enable_seqscan = off', named);
     END LOOP;
 END $$;
 
