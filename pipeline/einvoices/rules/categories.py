@@ -144,10 +144,11 @@ def _taxed(category: _Category) -> Look:
 
     def look(invoice: Invoice) -> Found:
         for row in invoice.taxes:
-            if row.category == category.code and row.tax is not None:
+            if row.category == category.code:
                 expected = rounded(times(abs(row.base or Decimal()), row.rate or Decimal()) / 100)
-                fits = abs(abs(row.tax) - expected) < _ONE if category.rated else row.tax == 0
-                yield fits, f"{category.code} {row.rate} % of {row.base}: {row.tax} stated"
+                tax = abs(row.tax or Decimal())
+                fits = abs(tax - expected) < _ONE if category.rated else tax == 0
+                yield row.tax is not None and fits, f"{category.code} {row.rate} % of {row.base}: {row.tax} stated"
 
     return look
 

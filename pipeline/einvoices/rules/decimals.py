@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from pipeline.einvoices.checks import HEADER, LINES, Found, Rule
+from pipeline.einvoices.checks import HEADER, LINES, TOTALS, Found, Rule
 from pipeline.einvoices.model import AllowanceCharge, Invoice, Profile
 
 Amounts = Iterable[Decimal | None]
@@ -43,7 +43,7 @@ rules: tuple[Rule, ...] = (
     Rule("BR-DEC-15", HEADER, _two(lambda invoice: [invoice.totals.tax_accounting])),
     Rule("BR-DEC-16", HEADER, _two(lambda invoice: [invoice.totals.paid])),
     Rule("BR-DEC-17", HEADER, _two(lambda invoice: [invoice.totals.rounding])),
-    Rule("BR-DEC-18", HEADER, _two(lambda invoice: [invoice.totals.due])),
+    Rule("BR-DEC-18", TOTALS, _two(lambda invoice: [invoice.totals.due])),
     Rule("BR-DEC-19", HEADER, _two(lambda invoice: [row.base for row in invoice.taxes])),
     Rule("BR-DEC-20", HEADER, _two(lambda invoice: [row.tax for row in invoice.taxes])),
     Rule("BR-DEC-23", LINES - {Profile.EXTENDED}, _two(lambda invoice: [line.net for line in invoice.lines])),

@@ -49,7 +49,7 @@ def br_co_13(invoice: Invoice) -> Found:
 
 def br_co_14(invoice: Invoice) -> Found:
     """The total of VAT is the sum of the breakdown."""
-    if invoice.totals.tax is not None and invoice.taxes:
+    if invoice.totals.tax is not None:
         yield from _equal(invoice.totals.tax, rounded(total(row.tax for row in invoice.taxes)), "tax of the breakdown")
 
 
@@ -72,8 +72,8 @@ def br_co_16(invoice: Invoice) -> Found:
 def br_co_17(invoice: Invoice) -> Found:
     """Taxable amount times rate is the tax; the official tolerance is below one unit."""
     for row in invoice.taxes:
-        if row.tax is not None:
-            yield row.base is not None and tax_fits(row, inclusive=invoice.syntax == "cii"), _row(row)
+        known = row.base is not None and row.tax is not None
+        yield known and tax_fits(row, inclusive=invoice.syntax == "cii"), _row(row)
 
 
 def br_co_18(invoice: Invoice) -> Found:
@@ -147,5 +147,5 @@ rules: tuple[Rule, ...] = (
     Rule("BR-CO-18", HEADER, br_co_18),
     # The official schematron no longer has it: what is due may be due at once.
     Rule("BR-CO-25", FULL | {Profile.BASIC_WL}, br_co_25, "warning"),
-    Rule("BR-CO-26", HEADER, br_co_26),
+    Rule("BR-CO-26", TOTALS, br_co_26),
 )
