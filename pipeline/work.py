@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, BinaryIO
 
 from pipeline import handling
@@ -21,6 +22,7 @@ from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.kept import Kept
 from pipeline.reading.memory import Ask, with_memory
+from pipeline.reading.placing import placed
 from pipeline.reasons import Reason
 
 MAX_PAGE_CHARACTERS = 4_000_000
@@ -192,7 +194,10 @@ class _Careful:
 def _extract(handler: Handler, document: Document, ask: Ask | None) -> tuple[dict[str, Any], str | None]:
     """What is found, as plain data; a handler that fails costs the document its fields, never its text."""
     try:
-        return _plain(_remembering(document, handler.extract(document), ask)), None
+        found = handler.extract(document)
+        if ask is not None:
+            found = _or_as_it_is(partial(with_memory, document, ask=ask), found)
+        return _plain(_or_as_it_is(partial(placed, pages=document.pages), found)), None
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a handler does wrong, the pages are delivered
@@ -200,14 +205,14 @@ def _extract(handler: Handler, document: Document, ask: Ask | None) -> tuple[dic
         return _plain(nothing), f"{type(error).__name__}: {error}"
 
 
-def _remembering(document: Document, extraction: Extraction, ask: Ask | None) -> Extraction:
-    """The extraction with the memory of its issuer, or as it is: no field is lost for what memory does wrong."""
+def _or_as_it_is(step: Callable[[Extraction], Extraction], found: Extraction) -> Extraction:
+    """What memory or placing makes of an extraction; the same one if it fails, for no field is lost to that."""
     try:
-        return with_memory(document, extraction, ask) if ask else extraction
+        return step(found)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001
-        return extraction
+        return found
 
 
 def _plain(extraction: Extraction) -> dict[str, Any]:
