@@ -11,6 +11,7 @@ from pipeline.reading import clauses, ends, laws, renewals, signing, subtypes, t
 from pipeline.reading.answers import Answer
 from pipeline.reading.dates import day_first, find_dates
 from pipeline.reading.headings import find_run_on_title, find_title
+from pipeline.reading.likeness import contract_likeness
 from pipeline.reading.parties import find_parties
 from pipeline.reading.periods import find_periods
 from pipeline.reading.preamble import Party
@@ -23,21 +24,9 @@ _NAMES = re.compile(
     r"|\w*overeenkomst|contrato|acuerdo"
     r"|contratto|accordo|memorandum of understanding|terms and conditions)\b"
 )
-_WORDS = re.compile(
-    r"\b(?:agreement|hereby|hereto|herein|hereof|hereunder|hereinafter|whereas|witnesseth|party|parties|governing law"
-    r"|in witness whereof|now,? therefore"
-    r"|term and termination|confidential information|indemnif\w+|obligations|executed|by and between|effective date"
-    r"|shall"
-    r"|vertrag\w{0,12}|vertragspart\w+|vereinbarung|kundigung\w{0,6}|laufzeit|gerichtsstand|praambel|nachfolgend"
-    r"|contrat|les parties|ci-apres|prestataire|resiliation|preavis|overeenkomst|partijen|opdrachtgever|opzegging"
-    r"|contrato|las partes|clausula\w?"
-    r"|contratto|le parti|premesso|recesso)\b"
-)
 # A place left to fill in: "[NAME]", "[ ]", "[●]", "_____"; not "[***]", which hides what was filled in.
 _BLANKS = re.compile(r"\[[ ●•x#_]{0,40}\]|\[[A-Z][A-Za-z ]{1,40}\]|_{4,200}|\b(?:COMPANY|CONTRACTOR|CLIENT) NAME\b")
 BLANKS_CHARACTERS = 30_000
-SCORE_PAGES = 4
-SCORE_CHARACTERS = 15_000
 
 
 class ContractHandler:
@@ -61,11 +50,8 @@ class ContractHandler:
     )
 
     def score(self, document: Document) -> float:
-        """How many different words of contracts the first pages have, and whether one stands near the top."""
-        text = fold("\n".join(page.text for page in document.pages[:SCORE_PAGES])[:SCORE_CHARACTERS])
-        words = {match[0] for match in _WORDS.finditer(text)}
-        titled = 0.25 if _NAMES.search(text[:800]) else 0.0
-        return min(1.0, 0.07 * len(words) + titled) if words else 0.0
+        """What its headings and words say. A document that is or carries an electronic invoice is no contract."""
+        return contract_likeness(document) if document.einvoice is None else 0.0
 
     def extract(self, document: Document) -> Extraction:
         """Find the fields; an unfilled template, with blanks and without a date or a sure party, has only its title.

@@ -17,6 +17,7 @@ from pipeline.reading.rows import fold
 PAGES = 4
 CHARACTERS = 15_000
 HEAD_LINES = 30
+_WIDE = re.compile(r" {3,}")
 _CELLS = re.compile(r"\s{2,}|\t|\|")
 _MONEY = re.compile(
     r"(?<![\d.,])\d{1,3}(?:[ .,'’]?\d{3}){0,3}[.,]\d\d(?![\d.,]|[.,]?\d)"
@@ -30,7 +31,7 @@ _INVOICE = (
     r"|facture|avoir|recu|factuur|creditnota|kassabon|factura|recibo|nota d[ei] credito|fattura|ricevuta|parcella"
     r"|scontrino|faktura|paragon|rachunek|fatura|\w{0,24}rechnung|\w{0,24}gutschrift|bill(?! (?:to|of)\b))"
 )
-_INVOICE_TITLE = re.compile(rf"\W*(?:[a-z&'-]{{1,16}} ){{0,3}}{_INVOICE}\b")
+_INVOICE_TITLE = re.compile(rf"\W*(?:[a-z&'.-]{{1,16}} ){{0,3}}{_INVOICE}\b")
 _OTHER_TITLE = re.compile(
     r"\W*(?:[a-z&'-]{1,16} ){0,2}(?:quot(?:e|ation)|estimate|offer|angebot|kostenvoranschlag|devis|offerte|presupuesto"
     r"|oferta|preventivo|(?:purchase|sales) order|order confirmation|bestellung|auftragsbestatigung"
@@ -38,16 +39,20 @@ _OTHER_TITLE = re.compile(
     r"|lieferschein|bon de livraison|pakbon|albaran|documento di trasporto|pay ?slip|bulletin de paie|loonstrook|nomina"
     r"|(?:lohn|gehalts|entgelt)\w*abrechnung|busta paga|(?:bank|account) statement|statement of account|kontoauszug"
     r"|releve de compte|rekeningafschrift|extracto|estratto conto|price ?list|preisliste|(?:expenses?|annual) report"
-    r"|reisekostenabrechnung|budget|minutes|curriculum vitae|remittance advice|bescheid|(?:check|cheque) register)\b"
+    r"|reisekostenabrechnung|budget|minutes|curriculum vitae|(?:remittance|payment) advice|zahlungsavis"
+    r"|avis de paiement|bescheid|(?:check|cheque) register)\b"
 )
 _REMINDER = re.compile(r"\W*(?:[a-z0-9.]{1,16} ){0,2}(?:mahnung|zahlungserinnerung|(?:payment )?reminder|aanmaning)\b")
-_NUMBERED = re.compile(
-    r"\b(?:invoice|inv|bill|receipt|rechnungs?|gutschrifts?|beleg|facture|factuur|factura|fattura|faktura)[ .:/-]{0,3}"
+_HEADER = re.compile(r"(?:from|to|cc|date|subject|betreff|von|an|datum|objet|asunto|oggetto|onderwerp): ")  # of a mail
+_STARTS = r"(?:^|\n|\t|  )\W{0,20}"  # a row or a cell
+_NUMBER = (
+    r"(?:(?:invoice|inv|bill|receipt|rechnungs?|gutschrifts?|beleg|facture|factuur|factura|fattura|faktura)[ .:/-]{0,3}"
     r"(?:no\b|nr\b|num\b|number|nummer|n[°ºo]|numero|id\b|#|date|datum|dated)"
-    r"|\b(?:date|numero|data|fecha|n[°º]|datum) (?:de |d'|della |van )?(?:la )?(?:facture|factura|fattura|factuur)\b"
+    r"|(?:date|numero|data|fecha|n[°º]|datum) (?:de |d'|della |van )?(?:la )?(?:facture|factura|fattura|factuur)\b)"
 )
-_ASKED = re.compile(  # where a row or a cell begins, not in a sentence
-    r"(?:^|\n|\t|  )\W{0,20}(?:(?:amount|balance|total|payment) due|due date|payable (?:by|within|on)|please pay"
+_NUMBERED = re.compile(rf"{_STARTS}(?:[a-z]{{1,12}} )?{_NUMBER}|\b{_NUMBER}[ .]{{0,3}}[:#]")  # not in a sentence
+_ASKED = re.compile(
+    rf"{_STARTS}(?:(?:amount|balance|total|payment) due|due date|payable (?:by|within|on)|please pay"
     r"|(?:amount|total) (?:payable|to pay)|remit to|zahlbar (?:bis|innerhalb|auf|ohne|sofort)|fallig (?:am|bis|zum)"
     r"|zahlungsziel|zu zahlen|zahlbetrag|net a payer|a regler|echeance|te betalen|vervaldatum|importe a pagar"
     r"|total a pagar|vencimiento|da pagare|scadenza|termin platnosci|do zaplaty)\b"
@@ -156,7 +161,8 @@ def _till(text: str) -> int:
 
 
 def _beginning(document: Document) -> str:
-    return fold("\n".join(page.text for page in document.pages[:PAGES])[:CHARACTERS])
+    text = "\n".join(page.layout or page.text for page in document.pages[:PAGES])[: 4 * CHARACTERS]
+    return fold(_WIDE.sub("  ", text)[:CHARACTERS])
 
 
 def _heads(document: Document) -> Iterator[str]:
@@ -170,6 +176,8 @@ def _heads(document: Document) -> Iterator[str]:
 def _titles(document: Document) -> Iterator[str]:
     """The headings, and what the text begins with when it has none."""
     for number, cell in enumerate(_heads(document)):
+        if _HEADER.match(cell):
+            continue
         if number < 2 or (len(cell) <= _TITLE and not cell.endswith((",", ";"))):
             yield cell[:_TITLE]
 

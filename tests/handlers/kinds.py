@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 INVOICES = {
+    "receipt by mail": """
+From: Cloudbridge <billing@cloudbridge.example>
+Subject: Your receipt from Cloudbridge
+
+Receipt
+Receipt number: 2201-4417
+Date: April 2, 2026
+Pro plan      $20.00
+Total         $20.00
+Paid with Visa 4417
+""",
+    "plain text columns": """
+Harbour Lights Ltd. INVOICE
+4 Quay Street Invoice No: HL-20417
+Bristol Invoice Date: 14 March 2023
+Lamp 2 60.00 120.00
+Total 180.00
+""",
     "bill": """
 Northgate Water                           Your bill
 Customer number 20 4417 99                Bill date 3 March 2026
@@ -225,6 +243,55 @@ hereto sign below.
 }
 
 OTHERS = {
+    "covering mail": """
+From: Ottermere Glazing <accounts@ottermere.example>
+To: office@pebblegate.example
+Date: Mon, 18 May 2026 09:12:00 +0000
+Subject: Invoice OG-20417
+
+Dear customer,
+please find attached our invoice no. OG-20417 of 18 May 2026 over 3,504.00 GBP. The amount is due on 17 June 2026.
+Thank you for your custom.
+""",
+    "covering letter": """
+Papierwerk Eibenbrück GmbH
+Sehr geehrte Frau Lindner,
+anbei erhalten Sie unsere Rechnung Nr. 2026-4417 über 1.629,35 EUR. Bitte überweisen Sie den Betrag bis zum
+26.06.2026.
+Mit freundlichen Grüßen
+""",
+    "question about an invoice": """
+Subject: AW: Rechnung 2026-118
+
+Guten Tag,
+auf der Rechnungsnummer 2026-118 stehen 450,00 EUR, vereinbart waren 400,00 EUR. Können Sie bitte eine neue
+Rechnung senden?
+Mit freundlichen Grüßen
+""",
+    "payment advice": """
+Avis de paiement
+Nous avons payé vos factures suivantes par virement du 12/05/2026 :
+Facture FA-2026-0218 du 03/06/2026     4 905,60
+Facture FA-2026-0190 du 03/05/2026       120,00
+Total                                  5 025,60
+""",
+    "newsletter": """
+Subject: Save 20% on your next order
+
+Offer ends Sunday! Total savings up to $45.00. Prices include tax. Visit our shop. Thank you for being our customer.
+Unsubscribe here.
+""",
+    "job offer mail": """
+Subject: Contract for the spring season
+
+Hi Mara, the agreement we talked about is nearly ready; both parties only need to sign. Shall I send it to
+your new address?
+""",
+    "terms of a website": """
+Frequently asked questions
+When do I have to pay? Payment is due within 30 days of the invoice date. How much is shipping? 4.90 EUR.
+Can I cancel? You may cancel within 14 days. What is the total price? It includes VAT.
+""",
     "bank statement": """
 Fenwick Savings Bank
 Account statement                                  Page 1 of 2
