@@ -13,6 +13,7 @@ from pipeline.reading import (
     announced,
     groups,
     identifiers,
+    labelled_amounts,
     names,
     numbers,
     receipts,
@@ -126,8 +127,9 @@ def _fields(sheet: Sheet) -> Iterator[tuple[str, Field]]:
     for name, party in (("buyer_name", buyer), ("seller_name", names.find_seller(sheet.rows, buyer))):
         if party:
             yield name, field(squeeze(party.value), party.row, party.method, party.confidence)
-    money = totals.choose(totals.read(sheet.rows, comma=sheet.comma))
-    for kind, each in money.items():
+    money = totals.choose(labelled_amounts.read(sheet.rows, comma=sheet.comma))
+    due = totals.left_to_pay(sheet.rows, money)
+    for kind, each in (money | ({Kind.PAYABLE: due} if due else {})).items():
         yield kind.value, field(amounts.plain(each.value), each.row, each.method, each.confidence)
     yield from _currency(sheet)
     yield from _identifiers(sheet, buyer)
@@ -163,7 +165,7 @@ def _checks(table: groups.Table, net: Decimal | None, tax: Decimal | None, gross
     """
     if net is None or tax is None or gross is None:
         return {}
-    if abs(net + tax - gross) >= totals.CENT:
+    if abs(net + tax - gross) >= labelled_amounts.CENT:
         return {"net_plus_tax_is_gross": False}
     witnesses = {"items_add_up": table.items.adds_up(net, gross), "taxes_add_up": taxes.add_up(table.taxes, net, tax)}
     return {"net_plus_tax_is_gross": True} | {name: True for name, passed in witnesses.items() if passed}

@@ -18,7 +18,7 @@ from decimal import Decimal
 from pipeline.documents.text import Document, identifier
 from pipeline.einvoices.fields import canonical
 from pipeline.einvoices.model import Invoice
-from pipeline.reading import amounts, dates, identifiers, numbers, totals
+from pipeline.reading import amounts, dates, identifiers, labelled_amounts, numbers, totals
 from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row, rows
 
@@ -124,7 +124,7 @@ def _amounts(invoice: Invoice, printed: _Print) -> Iterator[Comparison]:
         ("amount_due", sums.due, Kind.PAYABLE),
     )
     known = {abs(value) for _, value, _ in several if value is not None}
-    chosen = totals.choose(totals.read(printed.rows, comma=printed.comma))
+    chosen = totals.choose(labelled_amounts.read(printed.rows, comma=printed.comma))
     proved = all(kind in chosen for kind in (Kind.NET, Kind.TAX, Kind.GROSS))
     for name, value, kind in several:
         if value is not None:

@@ -94,12 +94,14 @@ def find_signs(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _counts(text: str, match: re.Match[str]) -> bool:
-    """Whether a code or sign is meant as one: digits near a sign, digits right beside letters that may be a word."""
+    """Whether a code or sign is meant as one: digits near a sign, only blanks between digits and letters like "RM"."""
     unit = match[1]
     if len(unit) == 3 and unit.isalpha():
         return True
-    reach = 2 if unit.isalpha() else 12
-    return any(map(str.isdigit, text[max(0, match.start() - reach) : match.end() + reach]))
+    before, after = text[max(0, match.start() - 12) : match.start()], text[match.end() : match.end() + 12]
+    if unit.isalpha():
+        return before.rstrip()[-1:].isdigit() or after.lstrip()[:1].isdigit()
+    return any(map(str.isdigit, before + after))
 
 
 def _unit(before: str, text: str, end: int) -> str | None:

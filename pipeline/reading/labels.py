@@ -44,7 +44,7 @@ _TITLE = (
     r"(?:tax invoice|invoice|\w{0,16}rechnung|facture(?: d'avoir)?|(?:credit)?factuur|factura(?: rectificativa)?"
     r"|fattura|bill|credit (?:note|memo)|gutschrift|rechnungskorrektur|avoir|creditnota|nota d[ie] credito|abono)"
 )
-_GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,12})?|gutschrift|rechnungskorrektur)"
+_GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur)"
 _ROMANCE = r"(?:facture|factura(?: rectificativa)?|fattura|avoir|abono|ricevuta|documento|piece|nota d[ie] credito)"
 _PAY = r"(?:regler|paiement|abonen|abonar|betalen|pagamento|pagare|saldare|pago)"
 _VAT = r"(?:vat|gst|hst|pst|sales tax|tax|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|btw|iva|igic)"
@@ -90,7 +90,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"verval(?:datum|dag)|(?:uiterste )?betaaldatum|te (?:betalen|voldoen) (?:voor|uiterlijk)|betalen voor",
         r"uiterlijk (?:op|voor)|bedrag voor|(?:fecha (?:de )?)?(?:vencimiento|vto)|fecha limite(?: de pago)?",
         r"vence(?: el)?|pagar antes del?|(?:data (?:di )?)?scadenza(?: pagamento| fattura)?|scade il",
-        r"da pagare entro(?: il)?",
+        r"da pagare entro(?: il)?|betrag.{0,40}? wird am|prelevement (?:a partir )?(?:le|du)|preleve(?:e|es|s)? le",
+        r"(?:will be|to be) (?:debited|collected|charged|taken)(?: on)?|incasso ?(?:datum|op)|addebito (?:il|in data)",
     ),
     Kind.SELLER: (
         r"seller|vendor|supplier|sold by|from|service provider|issued by|payee|verkaufer|lieferant|rechnungssteller",
@@ -214,7 +215,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"(?:booking|check[- ](?:in|out)|departure|arrival|expiry|valid|statement|contract)[ -]?date",
         r"date of (?:order|birth)|date (?:paid|ordered)|paid on",
         rf"{_VAT}[ -]{{0,2}}(?:reg(?:istration)?|id(?:ent)?|{_NO}|code|exempt)[a-z-]*(?:[ .-]{{0,2}}{_NO})?",
-        rf"{_VAT} (?:rate|invoice|code|period|payer|to be)|tax (?:id|rate|%)|(?:not a )vat invoice|federal tax",
+        rf"{_VAT}[ .-]{{0,2}}%|{_VAT} (?:rate|invoice|code|period|payer|to be)",
+        r"tax (?:id|rate|%)|(?:not a )vat invoice|federal tax",
         r"(?:ust|mwst|steuer|umsatzsteuer)[ .-]{0,2}(?:id|ident|identifikations?)?[ .-]{0,2}(?:nr|nummer|satz)",
         r"(?:ust|umsatzsteuer)-?id|steuersatz|uid|tva intra\S*|n[°ºo]\.? (?:de )?tva|numero (?:de )?tva",
         r"taux(?: de)? tva",
@@ -232,6 +234,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"n\. cliente|data (?:ordine|ddt|pagamento)|numero cliente",
         r"(?:previous|prior|opening|past|unpaid|starting) (?:unpaid )?balance|balance (?:forward|brought|b/f)",
         r"net (?:\d+ )?days|skonto(?: bis)?(?: zum)?|\d{1,2} ?% skonto.{0,30}?bis(?: zum)?",
+        r"(?:gesamt|summe )(?:stunden|menge)|(?:total|totaal|totale) (?:heures|articles|uren|horas|ore|descuentos?)",
         r"total (?:items|qty|quantity|hours|weight|discount|savings|credits?|payments?|pages)|discount total",
         r"customer (?:service|support|ref\S*|care|vat|tax)|client (?:ref\S*|vat)",
         r"kunden(?:service|betreuung)|service clients?|klantenservice|atencion al cliente|servizio clienti",

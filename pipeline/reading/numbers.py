@@ -78,7 +78,7 @@ def _bare(rows: Sequence[Row]) -> Iterator[FoundNumber]:
     titles = [(place, row.page) for place, row in enumerate(rows) if _is_title(row)]
     for place, row in enumerate(rows):
         near = any(page == row.page and -1 <= place - title <= TITLE_ROWS for title, page in titles)
-        if is_header(row) or not (near or _among_facts(rows, place)):
+        if is_header(row) or _is_partys(rows, place) or not (near or _among_facts(rows, place)):
             continue
         value = None if has_item_word(row) and not _is_facts(row) else _beside(rows, place)
         if value:
@@ -92,6 +92,12 @@ def _is_title(row: Row) -> bool:
         for label in row.labels
         for cell in row.cells
     )
+
+
+def _is_partys(rows: Sequence[Row], place: int) -> bool:
+    """Whether the row above heads the facts of a party: a number there is the party's."""
+    above = rows[place - 1].labels if place else ()
+    return any(label.kind in (Kind.SELLER, Kind.BUYER, Kind.SHIP) for label in above)
 
 
 def _is_facts(row: Row) -> bool:

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 from pipeline.reading.rows import Cell, Row
 
-_WORDS = re.compile(
-    r"\b(?:qty|quantity|unit|price|rate|description|item|menge|anzahl|preis|einzelpreis|\w{0,12}beschreibung"
-    r"|\w{0,12}bezeichnung"
-    r"|artikel"
+_GOODS = (
+    r"(?:qty|quantity|unit|price|description|item|menge|anzahl|preis|einzelpreis|\w{0,12}beschreibung"
+    r"|\w{0,12}bezeichnung|artikel|articolo|articulo|article|libelle|concepto|prestazione|hoeveelheid|stukprijs|q\.ta"
     r"|pos|qte|quantite|prix|designation|aantal|prijs|omschrijving|cantidad|precio|descripcion|quantita|prezzo"
-    r"|descrizione)\b"
+    r"|descrizione)"
 )
+_LISTED = re.compile(rf"\b{_GOODS}\b")
+_WORDS = re.compile(rf"\b(?:{_GOODS}|(?<!tax )(?<!vat )rate)\b")
 _FIGURES = re.compile(
     r"\b(?:units?|hours|rates?|amount|total|einheit|stunden|gesamt(?:preis)?|betrag|stuckpreis|unite|montant|eenheid"
     r"|bedrag|totaal|unidad|importe|unita|importo|totale|vat|mwst|ust|tva|btw|iva)\b"
@@ -27,6 +28,11 @@ HEADINGS = 3  # different ones in a row; a company may carry one or two in its n
 def has_item_word(row: Row) -> bool:
     """Whether a row has any word that heads a column of items."""
     return _WORDS.search(row.folded) is not None
+
+
+def names_goods(row: Row) -> bool:
+    """Whether a row has a word for goods, their number or price; "rate" alone may head the rates of a tax."""
+    return _LISTED.search(row.folded) is not None
 
 
 def is_header(row: Row) -> bool:

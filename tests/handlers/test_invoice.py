@@ -40,6 +40,7 @@ EXPECTED = {
         "total_net": "1300.00",
         "total_tax": "247.00",
         "total_gross": "1547.00",
+        "amount_due": "1547.00",
         "seller_vat_id": "DE987654301",
         "iban": "DE89370400440532013000",
     },
@@ -66,6 +67,7 @@ EXPECTED = {
         "total_net": "200.00",
         "total_tax": "42.00",
         "total_gross": "242.00",
+        "amount_due": "242.00",
         "seller_vat_id": "NL123456708B01",
         "iban": "NL91ABNA0417164300",
     },
@@ -79,6 +81,7 @@ EXPECTED = {
         "total_net": "1000.00",
         "total_tax": "210.00",
         "total_gross": "1210.00",
+        "amount_due": "1210.00",
     },
     pages.ITALIAN_INVOICE: {
         "invoice_number": "55/2023",
@@ -90,6 +93,7 @@ EXPECTED = {
         "total_net": "300.00",
         "total_tax": "66.00",
         "total_gross": "366.00",
+        "amount_due": "366.00",
         "seller_vat_id": "IT00743110157",
     },
 }
@@ -128,13 +132,75 @@ def test_a_row_that_adds_up_is_not_believed_against_a_larger_labelled_total() ->
     Of which goods               238.00
                         Grand total   345.00
     """
-    assert _read(handler.extract(document(layout))) == {"total_gross": "345.00"}
+    assert _read(handler.extract(document(layout))) == {"total_gross": "345.00", "amount_due": "345.00"}
 
 
 def test_a_previous_balance_is_owed_but_not_part_of_the_invoice() -> None:
     layout = "Subtotal  $100.00\nTax  $10.00\nTotal  $110.00\nPrevious balance  $500.00\nTotal due  $610.00"
     read = _read(handler.extract(document(layout)))
     assert (read["total_gross"], read["amount_due"]) == ("110.00", "610.00")
+
+
+def test_what_is_left_to_pay_is_the_gross_amount_unless_something_was_paid() -> None:
+    owed = handler.extract(document("Invoice\nTotal  EUR 110.00")).fields["amount_due"][0]
+    assert (owed.value, owed.method) == ("110.00", "derived")
+    for word in ("Paid by card", "Betrag dankend erhalten, bezahlt", "Previous balance   5.00", "Anzahlung  10.00"):
+        assert "amount_due" not in handler.extract(document(f"Invoice\nTotal  EUR 110.00\n{word}")).fields
+
+
+@pytest.mark.parametrize(
+    "words", [("Deposit paid", "Balance due"), ("Anzahlung", "Restbetrag"), ("Acompte", "Net à payer")]
+)
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_gross_is_the_whole_and_not_what_is_left_after_a_deposit(words: tuple[str, str], sign: str) -> None:
+    layout = f"Invoice\nNet total  100.00\nVAT 20%  20.00\nTotal  120.00\n{words[0]}  {sign}36.00\n{words[1]}  84.00"
+    read = _read(handler.extract(document(layout)))
+    assert (read["total_gross"], read["prepaid"], read["amount_due"]) == ("120.00", "36.00", "84.00")
+
+
+def test_totals_under_headings_side_by_side_are_those_of_the_last_row() -> None:
+    layout = """
+    Goods      Discount    Net total       VAT       Grand total
+    80.00         -5.00        75.00     15.00             90.00
+    20.00          0.00        20.00      1.00             21.00
+    100.00        -5.00        95.00     16.00            111.00
+    """
+    read = _read(handler.extract(document(layout)))
+    assert (read["total_net"], read["total_tax"], read["total_gross"]) == ("95.00", "16.00", "111.00")
+
+
+def test_a_tax_table_without_a_sum_makes_the_totals_by_addition() -> None:
+    layout = """
+    Rate          Taxable         VAT       Gross
+    7 %            100.00        7.00      107.00
+    19 %           200.00       38.00      238.00
+                                 Amount due: 345.00
+    """
+    read = _read(handler.extract(document(layout)))
+    assert (read["total_tax"], read["total_gross"], read["amount_due"]) == ("45.00", "345.00", "345.00")
+
+
+def test_what_is_taxed_is_not_the_tax() -> None:
+    layout = "Net total  300.00\n7 % MwSt. auf 100.00      7.00\n19 % MwSt. auf 200.00     38.00\nTotal  345.00"
+    read = _read(handler.extract(document(layout)))
+    assert (read["total_net"], read["total_tax"], read["total_gross"]) == ("300.00", "45.00", "345.00")
+
+
+@pytest.mark.parametrize(
+    ("layout", "day"),
+    [
+        ("Reno, NV 89501\nInvoice date: 04/05/2023\nTotal  USD 5.00", "2023-04-05"),
+        ("Reno, NV 89501\nInvoice date: 04/05/2023\nTotal  EUR 5.00", "2023-05-04"),
+        ("Johor, JB 81100\nInvoice date: 04/05/2023\nTotal  5.00", "2023-05-04"),
+    ],
+)
+def test_only_an_address_in_the_united_states_puts_the_month_first(layout: str, day: str) -> None:
+    assert _read(handler.extract(document(f"Invoice\n{layout}")))["issue_date"] == day
+
+
+def test_a_province_in_brackets_is_no_currency() -> None:
+    read = _read(handler.extract(document("Fattura\n00184 Roma (RM)\nTotale   € 5,00")))
+    assert read["currency"] == "EUR"
 
 
 def test_amounts_that_do_not_add_up_fail_the_check_and_lose_confidence() -> None:
