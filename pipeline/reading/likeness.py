@@ -25,6 +25,7 @@ _MONEY = re.compile(
 )
 _FEW_WORDS = 8
 _TITLE = 80  # characters
+_SENTENCE_WIDTH = 70
 
 _INVOICE = (
     r"(?:invoice|receipt(?! (?:of|and)\b)|(?:credit|debit) (?:note|memo)|honorarnote|liquidation|quittung|kassenbon"
@@ -166,11 +167,12 @@ def _beginning(document: Document) -> str:
 
 
 def _heads(document: Document) -> Iterator[str]:
-    """The cells of the first rows, folded."""
+    """The cells of the first rows, folded; not the rest of a sentence that began in the row before."""
     first = next((page.layout or page.text for page in document.pages if page.text.strip()), "")
     lines = [line.strip() for line in fold(first[:CHARACTERS]).split("\n") if line.strip()]
-    for line in lines[:HEAD_LINES]:
-        yield from _CELLS.split(line[:300])
+    for above, line in zip(["", *lines], lines[:HEAD_LINES], strict=False):
+        if len(above) < _SENTENCE_WIDTH or len(_CELLS.split(above)) > 1 or above[-1] in ".:;!?":
+            yield from _CELLS.split(line[:300])
 
 
 def _titles(document: Document) -> Iterator[str]:
