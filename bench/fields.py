@@ -99,7 +99,7 @@ def boxes(path: Path) -> list[Line]:
 def receipt(path: Path) -> Sample:
     """A receipt as a perfect recognition would read it, from NAME.boxes.csv and NAME.json."""
     lines = boxes(path)
-    page = Page(1, reading(lines), layout(lines), Source.OCR)
+    page = Page(1, reading(lines), layout(lines).text, Source.OCR)
     key = json.loads(path.with_name(path.name.replace(".boxes.csv", ".json")).read_text(encoding="utf-8"))
     day = dates.find_dates(fold(key.get("date", "")))
     money = amounts.find_amounts(re.sub(r"^\D+", "", key.get("total", "")))

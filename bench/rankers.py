@@ -1,8 +1,13 @@
-"""Train the rankers of receipts: `python -m bench.rankers RECEIPTS [--write]`
+"""Train the rankers of receipts: `python -m bench.rankers RECEIPTS [PRINTED] [--cache FOLDER] [--write]`
 
-RECEIPTS is a folder as bench/fields.py knows it (NAME.boxes.csv with NAME.json). For each ranker the share of
-receipts that have a right candidate, and the share in which it comes first, on the half trained on and on the other.
-`--write` replaces pipeline/reading/weights.json. Halves are by issuer; shipped weights are trained on the dev half.
+RECEIPTS is a folder as bench/fields.py knows it (NAME.boxes.csv with NAME.json): receipts as a perfect recognition
+would read them. PRINTED is what bench/printed_receipts.py makes of it: the same receipts on worn paper, read by our own
+recognition, pages kept in --cache. For each ranker the share of receipts that have a right candidate, and the share in
+which it comes first, on the half trained on and on the other. `--write` replaces pipeline/reading/weights.json. Halves
+are by issuer; shipped weights are trained on the dev half, on perfect and on recognised text alike.
+
+Recognition gets few addresses right to the letter, so of the candidates for a text those nearest to the label are the
+right ones: what is learned is which rows to take, not how well they were read.
 
 The model is a softmax over the candidates of one receipt (McFadden's conditional logit); gradient ascent with a pull to
 zero, started from zero, so the same data give the same weights.
@@ -11,6 +16,7 @@ zero, started from zero, so the same data give the same weights.
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import re
 from collections import Counter, defaultdict
@@ -21,12 +27,17 @@ from bench.fields import Sample, equal, half, samples
 from pipeline.config import OcrSettings
 from pipeline.documents import ocr
 from pipeline.documents.contract import Means
-from pipeline.reading import amounts, ranking, receipts
-from pipeline.reading.rows import rows
+from pipeline.reading import amounts, ranking
+from pipeline.reading.merchants import merchants
+from pipeline.reading.rows import fold, rows
+from pipeline.reading.till_addresses import addresses
+from pipeline.reading.till_totals import totals
+from pipeline.reading.till_words import Span
 
 WEIGHTS = Path(ranking.__file__).with_name("weights.json")
 RANKERS = {"merchant": "seller_name", "address": "seller_address", "total": "total_gross"}
 _STEPS, _RATE, _PULL = 300, 0.5, 0.002
+_LEAST_LIKENESS = 0.8  # of a text to its label; one that is less like it was read from other rows
 
 Choices = list[tuple[dict[str, float], bool]]
 
@@ -35,13 +46,28 @@ def choices(name: str, sample: Sample) -> Choices:
     """The candidates of a receipt: their features, and whether they are right."""
     printed = rows(sample.document)
     comma = amounts.decimal_comma([row.text for row in printed])
-    made = {
-        "merchant": lambda: receipts.merchants(printed),
-        "address": lambda: receipts.addresses(printed),
-        "total": lambda: receipts.totals(printed, comma=comma),
+    made: list[tuple[Span, dict[str, float]]] = {
+        "merchant": lambda: list(merchants(printed)),
+        "address": lambda: list(addresses(printed)),
+        "total": lambda: list(totals(printed, comma=comma)),
     }[name]()
-    wanted = sample.gold.get(RANKERS[name])
-    return [(features, bool(wanted) and equal(RANKERS[name], span.value, str(wanted))) for span, features in made]
+    wanted = sample.gold.get(RANKERS[name]) or ""
+    exact = [equal(RANKERS[name], span.value, wanted) for span, _ in made]
+    right = exact if any(exact) or name == "total" else _nearest([span.value for span, _ in made], wanted)
+    return [(features, good) for (_, features), good in zip(made, right, strict=True)]
+
+
+def _nearest(values: Sequence[str], wanted: str) -> list[bool]:
+    """Which of the texts are most like the one wanted; none if all are unlike it."""
+    likeness = [_likeness(value, wanted) for value in values]
+    most = max(likeness, default=0.0)
+    return [each == most >= _LEAST_LIKENESS for each in likeness]
+
+
+def _likeness(one: str, other: str) -> float:
+    left, right = (re.sub(r"[\W_]", "", fold(text)) for text in (one, other))
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() >= _LEAST_LIKENESS else 0.0
 
 
 def train(data: Sequence[Choices], issuers: Sequence[str]) -> dict[str, float]:
@@ -91,19 +117,30 @@ def main() -> None:
     """Train, show, and write if asked to."""
     parser = argparse.ArgumentParser(description="Train the rankers of receipts.")
     parser.add_argument("receipts", type=Path)
+    parser.add_argument("printed", type=Path, nargs="?")
+    parser.add_argument("--cache", type=Path, help="folder for pages that were read")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    everything = list(samples(options.receipts, None, Means(ocr=ocr.reader(OcrSettings(engine="none")))))
-    stored: dict[str, dict[str, float]] = {}
-    for name, field in RANKERS.items():
-        labelled = [sample for sample in everything if sample.gold.get(field)]
-        dev, test = ([choices(name, each) for each in labelled if half(each) == side] for side in ("dev", "test"))
-        issuers = [issuer(each) for each in labelled if half(each) == "dev"]
-        stored[name] = train(dev, issuers)
-        show(f"{name} dev", dev, stored[name])
-        show(f"{name} test", test, stored[name])
+    sets = {"perfect": list(samples(options.receipts, None, Means(ocr=None)))}
+    if options.printed:
+        sets["recognised"] = list(samples(options.printed, options.cache, Means(ocr=ocr.reader(OcrSettings()))))
+    stored = {name: _trained(name, sets) for name in RANKERS}
     if options.write:
         WEIGHTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+
+def _trained(name: str, sets: Mapping[str, Sequence[Sample]]) -> dict[str, float]:
+    made: dict[tuple[str, str], list[Choices]] = defaultdict(list)
+    issuers: list[str] = []
+    for title, several in sets.items():
+        for sample in (each for each in several if each.gold.get(RANKERS[name])):
+            side = half(sample)
+            made[title, side].append(choices(name, sample))
+            issuers += [f"{title} {issuer(sample)}"] if side == "dev" else []
+    weight = train([each for (_, side), listed in made.items() if side == "dev" for each in listed], issuers)
+    for (title, side), listed in sorted(made.items()):
+        show(f"{name} {title} {side}", listed, weight)
+    return weight
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from pipeline.reading.addresses import FoundName
 from pipeline.reading.invoice_dates import find_dates
 from pipeline.reading.labels import Kind
 from pipeline.reading.likeness import invoice_likeness
+from pipeline.reading.receipt_fields import receipt_fields
+from pipeline.reading.recognition_doubt import doubted
 from pipeline.reading.rows import squeeze
 from pipeline.reading.sheet import Sheet, field, sheet
 
@@ -56,7 +58,6 @@ IN_XML_ONLY = (
     "rounding",
 )
 SUM = ("total_net", "total_tax", "total_gross")
-LEAST_SHARE = 0.35  # of the probability; a choice below is a guess
 
 
 class InvoiceHandler:
@@ -109,14 +110,14 @@ class InvoiceHandler:
         page = sheet(document)
         found = dict(_fields(page)) if page.rows else {}
         if receipts.is_receipt(page.rows):
-            found = _of_a_receipt(page, found)
+            found = receipt_fields(page, found)
         table = groups.listed(page)
         net, tax, gross = _sums(found)
         checks = _checks(table, net, tax, gross)
         if len(checks) > 1:
             found |= _witnessed(found)
         checks |= _check_digits(page, found)
-        several = {name: (each,) for name, each in found.items()}
+        several = {name: (each,) for name, each in doubted(document, found, checks).items()}
         return Extraction(self.name, several, checks, groups=groups.groups(table, net, tax, gross))
 
 
@@ -133,25 +134,6 @@ def _fields(sheet: Sheet) -> Iterator[tuple[str, Field]]:
         yield kind.value, field(amounts.plain(each.value), each.row, each.method, each.confidence)
     yield from _currency(sheet)
     yield from _identifiers(sheet, buyer)
-
-
-def _of_a_receipt(sheet: Sheet, found: dict[str, Field]) -> dict[str, Field]:
-    """What a till prints, over what the rules for invoices found; sums that do not make the total are left out."""
-    choices = {
-        "seller_name": receipts.merchant(sheet.rows),
-        "seller_address": receipts.address(sheet.rows),
-        "issue_date": receipts.issued(sheet.rows, day_first=sheet.day_first),
-        "total_gross": receipts.total(sheet.rows, comma=sheet.comma),
-    }
-    taken = {
-        name: field(choice.value, choice.row, "ranker", choice.confidence)
-        for name, choice in choices.items()
-        if choice is not None and choice.confidence >= LEAST_SHARE
-    }
-    gross, before = taken.get("total_gross"), found.get("total_gross")
-    unlike = gross is not None and (before is None or before.value != gross.value)
-    left_out = {"buyer_name", "due_date", "amount_due"} | ({"total_net", "total_tax"} if unlike else set())
-    return {name: field for name, field in found.items() if name not in left_out | choices.keys()} | taken
 
 
 def _sums(found: Mapping[str, Field]) -> list[Decimal | None]:

@@ -8,7 +8,10 @@ import pytest
 
 from handlers.invoice import handler
 from pipeline.reading import ranking, receipts
+from pipeline.reading.merchants import merchants
 from pipeline.reading.rows import rows
+from pipeline.reading.till_addresses import addresses
+from pipeline.reading.till_totals import totals
 from tests.handlers.pages import ENGLISH_INVOICE, RECEIPT, document
 
 
@@ -74,13 +77,7 @@ def test_probabilities_make_one_and_the_first_of_equals_wins() -> None:
 
 def test_every_weight_is_of_a_feature_that_receipts_have() -> None:
     printed = rows(document(RECEIPT))
-    made = {
-        name
-        for listed in (receipts.merchants(printed), receipts.addresses(printed))
-        for _, each in listed
-        for name in each
-    }
-    for ranker in ("merchant", "address", "total"):
+    made = {"merchant": merchants(printed), "address": addresses(printed), "total": totals(printed, comma=False)}
+    for ranker, candidates in made.items():
         assert len(ranking.weights(ranker)) > 20
-    assert made & set(ranking.weights("merchant"))
-    assert made & set(ranking.weights("address"))
+        assert {name for _, features in candidates for name in features} & set(ranking.weights(ranker))
