@@ -66,6 +66,36 @@ def test_a_line_without_category_is_named() -> None:
     assert {"BR-CO-04", "BR-S-01"} <= broken(building.ubl(facts(), line_tax=False))
 
 
+def test_a_row_of_the_breakdown_without_its_tax_is_named() -> None:
+    row = "<cbc:TaxAmount>57.00</cbc:TaxAmount>"
+    assert broken(building.ubl(facts()).replace(row, "", 1)) == {"BR-46", "BR-CO-14", "BR-CO-17", "BR-S-09"}
+    assert broken(building.cii(facts()).replace("<CalculatedAmount>57.00</CalculatedAmount>", "", 1)) == {
+        *("BR-46", "BR-CO-14", "BR-CO-17", "BR-S-09")
+    }
+
+
+def test_a_total_of_tax_without_a_breakdown_is_named() -> None:
+    text = building.cii(facts())
+    start = text.index("<ApplicableTradeTax><CalculatedAmount>")
+    end = text.index("<SpecifiedTradePaymentTerms>")
+    assert {"BR-CO-14", "BR-CO-18"} <= broken(text[:start] + text[end:])
+
+
+def test_a_seller_that_nobody_can_identify_is_named_also_in_the_least_profile() -> None:
+    least = facts(specification="urn:factur-x.eu:1p0:minimum")
+    assert broken(building.cii(least)) == set()
+    text = building.cii(least).replace(f'<ID schemeID="VA">{building.VAT}</ID>', "")
+    assert broken(text) == {"BR-CO-26"}
+
+
+def test_an_account_that_is_debited_has_its_check_digits_right() -> None:
+    wrong = (
+        f"<PayerPartyDebtorFinancialAccount><IBANID>DE03{building.IBAN[4:]}</IBANID></PayerPartyDebtorFinancialAccount>"
+    )
+    mark = "<PayeePartyCreditorFinancialAccount>"
+    assert broken(building.cii(facts()).replace(mark, wrong + mark)) == {"DL-IBAN"}
+
+
 def test_the_message_names_the_values() -> None:
     check = found(building.ubl(facts(gross="358.00")), "BR-CO-15")
     assert "358.00" in check.message
