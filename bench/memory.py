@@ -5,9 +5,10 @@ issuers.py). Documents are put together by issuer. A person corrects the first o
 label, what is answered but not printed is removed. Every other one of the issuer is then read without and with that
 memory. `better` and `worse` count fields that became right, or stopped being right, through it.
 
-With --growing every document is corrected before the next one comes, as in daily use.
-With --known the issuer is taken as known, as the labels have it: the anchors alone are measured, also on receipts,
-which carry no key. Otherwise the product's own rule decides by VAT number and IBAN.
+With --alone the handler answers nothing, and a person types every field of the first document: how well places are
+learned, whatever the handler can read. With --growing every document is corrected before the next one comes, as in
+daily use. With --known the issuer is taken as known, as the labels have it, also on receipts, which carry no number of
+the issuer. Otherwise the product's own rule decides.
 """
 
 from __future__ import annotations
@@ -52,8 +53,18 @@ class Tally:
     printed: Counter[str] = field(default_factory=Counter)
     better: Counter[str] = field(default_factory=Counter)
     worse: Counter[str] = field(default_factory=Counter)
-    taught: Counter[tuple[str, str]] = field(default_factory=Counter)  # of corrected fields: name, what came of it
+    taught: Counter[str] = field(default_factory=Counter)  # what came of the fields that were corrected
     answered: Counter[tuple[float, bool]] = field(default_factory=Counter)  # by memory: confidence, right
+
+    def add(self, name: str, was: bool, now: bool, is_taught: bool) -> None:
+        """A field that was right without memory or not, and is with it or not."""
+        self.printed[name] += 1
+        self.before[name] += was
+        self.after[name] += now
+        self.better[name] += now and not was
+        self.worse[name] += was and not now
+        if is_taught:
+            self.taught["right before" if was else "right after" if now else "still wrong"] += 1
 
 
 def issuers(every: Sequence[Sample]) -> Iterator[list[Sample]]:
@@ -115,7 +126,7 @@ def measure(every: Sequence[Sample], handler: Handler, options: argparse.Namespa
         tally.issuers += 1
         known: list[Remembered] = []
         for number, sample in enumerate(documents):
-            read = handler.extract(sample.document)
+            read = Extraction(handler.name) if options.alone else handler.extract(sample.document)
             names = scored(sample, only_visible=options.visible)
             if number:
                 read = count(tally, sample, read, known, options)
@@ -147,10 +158,7 @@ def count(
         return answer(known, keys)
 
     started = time.process_time()
-    if options.known:
-        after = recalled(sample.document, before, known) if known else before
-    else:
-        after = with_memory(sample.document, before, ask)
+    after = recalled(sample.document, before, known) if options.known else with_memory(sample.document, before, ask)
     tally.seconds += time.process_time() - started
     tally.pairs += 1
     tally.taught_pairs += bool(known)
@@ -159,16 +167,10 @@ def count(
     for name in scored(sample, only_visible=options.visible):
         old, new = first(before, name), first(after, name)
         was, now = is_right(sample, name, old), is_right(sample, name, new)
-        tally.printed[name] += 1
-        tally.before[name] += was
-        tally.after[name] += now
-        tally.better[name] += now and not was
-        tally.worse[name] += was and not now
-        if name in told:
-            tally.taught[name, "right before" if was else "right after" if now else "still wrong"] += 1
+        tally.add(name, was, now, name in told)
         if new is not None and new.method == METHOD:
             tally.answered[new.confidence, now] += 1
-        if options.errors and (not now or was != now):
+        if options.errors and not (was and now):
             print(f"  {sample.name[:40]:40} {name:15} {sample.gold.get(name)!r} <- {_said(old)} -> {_said(new)}")
     return after
 
@@ -195,10 +197,7 @@ def show(title: str, tally: Tally) -> None:
         f"  better {tally.better.total():4}  worse {tally.worse.total():3}"
         f"   {tally.before.total() / max(1, total):.3f} -> {tally.after.total() / max(1, total):.3f}"
     )
-    outcomes = Counter[str]()
-    for (_, outcome), number in tally.taught.items():
-        outcomes[outcome] += number
-    print(f"  fields corrected on the first: {dict(sorted(outcomes.items()))}")
+    print(f"  of the fields that were corrected: {dict(sorted(tally.taught.items()))}")
     _reliability(tally.answered)
 
 
@@ -218,6 +217,7 @@ def main() -> None:
     parser.add_argument("--visible", action="store_true", help="only labels whose value stands on a page")
     parser.add_argument("--known", action="store_true", help="take the issuer as known")
     parser.add_argument("--growing", action="store_true", help="correct every document, not the first alone")
+    parser.add_argument("--alone", action="store_true", help="without the handler: what memory alone can read")
     parser.add_argument("--errors", action="store_true", help="each field that changed or is not right")
     parser.add_argument("--seeds", type=int, default=60, help="how many issuers are drawn")
     parser.add_argument("--cache", type=Path, help="folder for pages that were read")

@@ -82,12 +82,10 @@ _REMEMBERED = text(
             )
             FROM pages
             WHERE task_id = current_results.task_id
-                AND page_no IN (
-                    SELECT 1
-                    UNION
-                    SELECT max(page_no) FROM pages WHERE task_id = current_results.task_id
-                    UNION
-                    (SELECT page FROM said WHERE said.document_id = newest.document_id AND page > 0 LIMIT 2)
+                AND page_no = ANY (
+                    ARRAY(SELECT page FROM said WHERE said.document_id = newest.document_id AND page > 0 LIMIT 2)
+                    || 1
+                    || (SELECT max(page_no) FROM pages WHERE task_id = current_results.task_id)
                 )
         ) AS pages
     FROM newest

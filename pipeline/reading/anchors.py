@@ -39,13 +39,14 @@ _TRUST = {Side.LEFT: 0.95, Side.ABOVE: 0.93, Side.NONE: 0.55}
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A value of a field that an anchor found: its row, its place, and how far it is to be trusted."""
+    """A value that an anchor found for a field: where it stands, and how far it is to be trusted."""
 
     name: str
     value: str
     row: Row
     span: Span
     trust: float
+    places: int
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Anchor:
     `label` is folded, its numbers written #. `skip` counts the values of that sort between label and value, or the rows
     under the label. Of several rows that fit, `turn` is the one meant, from the top, of `turns`. `start` and `end` are
     columns, `down` and `up` count the rows from the top and the bottom of the page. `after` is the word that follows
-    in the cell. `looks` is the shape of the value.
+    in the cell. `looks` is the shape of the value. At how many `places` the value stood: which one is meant is not
+    known if there were several.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Anchor:
     on_first_page: bool
     turn: int = 0
     turns: int = 1
+    places: int = 1
 
     @cached_property
     def sort(self) -> Sort:
@@ -94,7 +97,8 @@ class Anchor:
 def learn(name: str, value: str, sheet: Print, *, page: int = 0, snippet: str = "") -> tuple[Anchor, ...]:
     """The anchors that a value teaches, none where it is not printed. `page` and `snippet` say which place is meant."""
     places = _meant(list(located(name, value, sheet)), sheet, page, snippet)
-    learned = [anchor for place, span in places for anchor in _anchors(name, sheet, place, span)]
+    anchors = (anchor for place, span in places for anchor in _anchors(name, sheet, place, span))
+    learned = [replace(anchor, places=len(places)) for anchor in anchors]
     if len(places) > 1:  # a bare place is worth something where there is only one
         learned = [anchor for anchor in learned if anchor.side is not Side.NONE]
     turned = (_turned(anchor, value, sheet) for anchor in dict.fromkeys(learned))
@@ -215,7 +219,8 @@ def _hits(anchor: Anchor, sheet: Print) -> Iterator[Hit]:
         row = sheet.rows[place]
         likeness = _likeness(anchor, row.text[span.start : span.end], span)
         if likeness:
-            yield Hit(anchor.name, canonical(anchor.name, span.value), row, span, _TRUST[anchor.side] * likeness)
+            value, trust = canonical(anchor.name, span.value), _TRUST[anchor.side] * likeness
+            yield Hit(anchor.name, value, row, span, trust, anchor.places)
 
 
 def _right_of_label(anchor: Anchor, sheet: Print) -> Iterator[tuple[int, Span]]:

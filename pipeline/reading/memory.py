@@ -31,7 +31,7 @@ WITNESSES = ("items_add_up", "taxes_add_up")
 ADDS_UP = "net_plus_tax_is_gross"
 CENT = Decimal("0.01")
 SURE, UNPROVED = 0.97, 0.85
-DOUBTFUL, SHARED = 0.7, 0.6  # of the trust that a value has else
+DOUBTFUL, SHARED, ONE_OF_SEVERAL = 0.7, 0.6, 0.88  # of the trust that a value has else
 CERTAIN = 0.8  # memory that is less sure overrules nothing
 GUESS, DISPUTED, DISPROVED = 0.65, 0.7, 0.3  # of what was found otherwise
 
@@ -81,14 +81,15 @@ def _recalled(extraction: Extraction, known: Sequence[_Known], here: Print, text
     if not known or not here.rows:
         return extraction
     fields = dict(extraction.fields)
-    names = tuple(dict.fromkeys(name for each in known for name in each.lessons))
-    taken = frozenset(
-        (found.value, found.snippet) for name, several in fields.items() if name not in names for found in several
-    )
-    for name in names:
+    waiting = {name for each in known for name in each.lessons}
+    for name in sorted(
+        waiting, reverse=True
+    ):  # the gross total before the amount due, the day of issue before the day it is due
+        waiting.remove(name)
         before = next(iter(fields.get(name, ())), None)
         if _is_proved(name, before, extraction):
             continue
+        taken = _taken({other: several for other, several in fields.items() if other not in {name, *waiting}})
         told = _constant(name, known, here, texts) or _anchored(name, known, here, taken)
         chosen = _chosen(name, before, told, _mistake(name, before, known, here))
         if chosen is not None:
@@ -96,6 +97,10 @@ def _recalled(extraction: Extraction, known: Sequence[_Known], here: Print, text
         else:
             fields.pop(name, None)
     return _summed(extraction, fields)
+
+
+def _taken(fields: Mapping[str, Sequence[Field]]) -> Taken:
+    return frozenset((found.value, found.snippet) for several in fields.values() for found in several)
 
 
 def _known(remembered: Remembered) -> _Known:
@@ -182,6 +187,8 @@ def _anchored(name: str, known: Sequence[_Known], here: Print, taken: Taken) -> 
     best = max(ranked[0], key=lambda hit: hit.trust)
     is_shared = sort_of(name) is not Sort.WORDS and (best.value, squeeze(best.row.text)) in taken
     trust = min(SURE, _weight(ranked[0])) * (SHARED if is_shared else 1)
+    if min(hit.places for hit in ranked[0]) > 1 and len({hit.row for hit in ranked[0]}) == 1:
+        trust *= ONE_OF_SEVERAL
     if len(ranked) > 1 and _weight(ranked[1]) > _weight(ranked[0]) - 0.1:
         trust *= DOUBTFUL
     return _field(best.value, best.row, trust)
