@@ -82,9 +82,8 @@ def _recalled(extraction: Extraction, known: Sequence[_Known], here: Print, text
         return extraction
     fields = dict(extraction.fields)
     waiting = {name for each in known for name in each.lessons}
-    for name in sorted(
-        waiting, reverse=True
-    ):  # the gross total before the amount due, the day of issue before the day it is due
+    # Backwards: totals come before the amount due, the day of issue before the day when payment is due.
+    for name in sorted(waiting, reverse=True):
         waiting.remove(name)
         before = next(iter(fields.get(name, ())), None)
         if _is_proved(name, before, extraction):

@@ -177,6 +177,20 @@ def test_a_second_document_whose_value_is_known_takes_back_an_anchor_that_would_
     assert (sure.value, sure.confidence > 0.9) == ("2024-03-09", True)
 
 
+def test_one_row_is_hardly_two_totals_though_both_were_the_same_on_the_corrected_invoice() -> None:
+    both = _remembered(Lesson("amount_due", "fix", "238.00"), Lesson("total_gross", "fix", "238.00"))
+    found = recalled(SECOND, _found(), [both]).fields
+    assert [found[name][0].confidence > 0.8 for name in ("total_gross", "amount_due")] == [True, False]
+
+
+def test_a_value_that_stood_at_several_places_is_not_sure_where_one_of_them_is_left() -> None:
+    twice = document("Day        03.05.2024\nDelivered  03.05.2024\nComes to   10,00")
+    other = document("Day        04.06.2024\nComes to   12,00")
+    known = _remembered(Lesson("issue_date", "fix", "2024-05-03"), of=twice)
+    (field,) = recalled(other, _found(), [known]).fields["issue_date"]
+    assert (field.value, 0.8 < field.confidence < 0.9) == ("2024-06-04", True)
+
+
 def test_a_new_account_is_read_where_the_old_one_stood_if_it_is_one() -> None:
     known = [_remembered(Lesson("iban", "fix", IBAN))]
     text = f"Quarry & Sons\nUID {VAT_ID}\nKonto {{}}\nComes to 5,00"
