@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.reading.addresses import FoundName, domains, is_of, sender
+from pipeline.reading.amounts import currency
 from pipeline.reading.labels import Kind
 from pipeline.reading.naming import HAS_FORM, POSTAL, as_name, company_in
 from pipeline.reading.rows import Row, fold
@@ -15,7 +16,7 @@ from pipeline.reading.rows import Row, fold
 LEAST = 2.5  # of the score; what has less is a guess
 FOOTER_ROWS = 10
 TOP_ROWS = 2
-NEAR_ROWS = 4
+NEAR_ROWS = 5
 SHIP_ROWS = 3
 _BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstitut|caixa\w*|credit)\b")
 _ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
@@ -26,7 +27,12 @@ _IMPRINT = re.compile(
     r"\b(?:au capital|capital social|cap\. soc|rcs|siret|registered (?:in|office|at|address)"
     r"|company (?:no|number|reg\w*)|hr[ab] ?\d|amtsgericht|handelsreg\w*|kvk|reg\. merc|registro mercantil|rea\b)"
 )
-_NO_NAME = re.compile(r"\d{4} ?[A-Z]{2}|[A-Z0-9]{1,4}")
+_STREET = re.compile(
+    r"\b(?:street|st|road|rd|lane|avenue|ave|blvd|boulevard|drive|dr|row|unit|suite|floor|p\.? ?o\.? box|rue|av|bd"
+    r"|chemin|impasse|quai|z\.?[ai]\.?|zac|calle|c/|avda|avenida|plaza|paseo|via|viale|corso|piazza|vicolo|am|an der)\b"
+    r"|(?:strasse|straße|str\.|weg|gasse|platz|allee|straat|laan|plein|gracht|postfach)(?: ?\d|$)"
+)
+_NO_NAME = re.compile(r"\d{4} ?[A-Z]{2}|[A-Z0-9]{1,4}|.{0,30}\d.{0,10}|.{0,30}\b[A-Z]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ def senders(rows: Sequence[Row]) -> list[Weighed]:
         for name, column in _candidates(rows, place):
             signs = _signs(name, place, column, seen)
             score = (
-                signs + (3.0 if HAS_FORM.search(name) else 0.0) - (3.0 if _banks(rows, place, name, column) else 0.0)
+                signs + (3.0 if HAS_FORM.search(name) else 0.0) - (6.0 if _banks(rows, place, name, column) else 0.0)
             )
             before = best.get(fold(name))
             if before is None or score > before.score:
@@ -103,10 +109,20 @@ def _candidates(rows: Sequence[Row], place: int) -> Iterator[tuple[str, int]]:
             continue
         company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
         whole = name is not None and (company is None or name.endswith(company))
-        if company and not whole and not _NO_NAME.fullmatch(company):
+        if company and not whole and not (POSTAL.search(cell.text) and _NO_NAME.fullmatch(company)):
             yield company, cell.start
-        if name and not is_sentence(name) and (whole or company is None or len(name) < len(company) + 12):
+        if (
+            name
+            and not is_sentence(name)
+            and not _is_other(name)
+            and (whole or company is None or len(name) < len(company) + 12)
+        ):
             yield name, cell.start
+
+
+def _is_other(name: str) -> bool:
+    """Whether a text is a street rather than a name, or a currency."""
+    return HAS_FORM.search(name) is None and (_STREET.search(fold(name)) is not None or currency((name,)) is not None)
 
 
 def _shipped(rows: Sequence[Row], place: int, column: int) -> bool:
@@ -128,14 +144,19 @@ def _signs(name: str, place: int, column: int, seen: _Seen) -> float:
     if name in seen.rows[place].text and _IMPRINT.search(seen.rows[place].folded):
         score += 1.5
     if place in seen.footer and _heads_address(seen.rows, place, column):
-        score += 1.5 + (1.0 if _reached(seen.rows, place) else 0.0)
+        score += 2.5 + (1.0 if _reached(seen.rows, place) else 0.0)
     return score
 
 
 def _banks(rows: Sequence[Row], place: int, name: str, column: int) -> bool:
-    """Whether a name is a bank's: it says so, or an account stands right under it."""
+    """Whether a name is a bank's: it says so, or an account stands right under or behind it."""
     under = [cell for row in rows[place + 1 : place + 2] for cell in row.cells if abs(cell.start - column) <= 2]
-    return _BANK.search(fold(name)) is not None or any(_ACCOUNT.match(fold(cell.text)) for cell in under)
+    behind = rows[place].folded[column + len(name) : column + len(name) + 12]
+    return (
+        _BANK.search(fold(name)) is not None
+        or _ACCOUNT.search(behind) is not None
+        or any(_ACCOUNT.match(fold(cell.text)) for cell in under)
+    )
 
 
 def _reached(rows: Sequence[Row], place: int) -> bool:

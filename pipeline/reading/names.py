@@ -15,6 +15,7 @@ from pipeline.reading.tables import is_header
 
 _NAME_LINE = re.compile(r"(?:name|firma|company|nom|naam|nombre|nome|ragione sociale) ?: *(.*)$", re.IGNORECASE)
 ROUTE_ROWS = 12
+TO_WORDS = frozenset(word for words in FROM_TO.values() for word in words.split())
 
 
 def find_buyer(rows: Sequence[Row]) -> FoundName | None:
@@ -24,6 +25,9 @@ def find_buyer(rows: Sequence[Row]) -> FoundName | None:
         if word not in FROM_TO:
             under = under or _under(rows, place, cell)
     for place, row in enumerate(rows):
+        if any(label.kind is Kind.SELLER for label in row.labels):
+            heads = (cell for cell in row.cells if fold(cell.text).rstrip(" :") in TO_WORDS)
+            under = under or next((found for cell in heads if (found := _under(rows, place, cell))), None)
         for cell, end in _labels_of(row, Kind.BUYER):
             inline = inline or _inline(rows, place, cell, end) or _beside(rows, place, cell, end)
             under = under or _under(rows, place, cell)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.reading import amounts, dates
 from pipeline.reading.labels import Kind, Label
 from pipeline.reading.naming import POSTAL
-from pipeline.reading.rows import Row, fold
+from pipeline.reading.rows import Cell, Row, fold
 from pipeline.reading.tables import cells_below, has_item_word, is_header
 
 _NUMBER = re.compile(
@@ -45,7 +45,7 @@ def _labelled(rows: Sequence[Row], place: int) -> Iterator[FoundNumber]:
         elif label.kind is Kind.NUMBER:
             if value := _right(row, label):
                 yield FoundNumber(value, row, 0.94)
-            elif below := _below(rows, place, label):
+            elif _alone(row, label) and (below := _below(rows, place, label)):
                 yield below
 
 
@@ -54,6 +54,12 @@ def _right(row: Row, label: Label) -> str | None:
     rest = row.text[label.end :]
     match = _NUMBER.match(rest if label.kind is Kind.NUMBER else rest[:60])
     return _as_number(match[1], title=label.kind is Kind.TITLE) if match else None
+
+
+def _alone(row: Row, label: Label) -> bool:
+    """Whether a label fills its cell but for a word or two before it; in prose it announces nothing below."""
+    cell = next(each for each in row.cells if each.start <= label.start < each.end)
+    return row.text[cell.start : label.start].count(" ") <= 2 and cell.end - label.end <= 6
 
 
 def _below(rows: Sequence[Row], place: int, label: Label) -> FoundNumber | None:
@@ -78,7 +84,7 @@ def _bare(rows: Sequence[Row]) -> Iterator[FoundNumber]:
     titles = [(place, row.page) for place, row in enumerate(rows) if _is_title(row)]
     for place, row in enumerate(rows):
         near = any(page == row.page and -1 <= place - title <= TITLE_ROWS for title, page in titles)
-        if is_header(row) or _is_partys(rows, place) or not (near or _among_facts(rows, place)):
+        if is_header(row) or not (near or _among_facts(rows, place)):
             continue
         value = None if has_item_word(row) and not _is_facts(row) else _beside(rows, place)
         if value:
@@ -94,10 +100,12 @@ def _is_title(row: Row) -> bool:
     )
 
 
-def _is_partys(rows: Sequence[Row], place: int) -> bool:
-    """Whether the row above heads the facts of a party: a number there is the party's."""
+def _is_partys(rows: Sequence[Row], place: int, cell: Cell) -> bool:
+    """Whether the label above a cell heads the facts of a party: a number there is the party's."""
     above = rows[place - 1].labels if place else ()
-    return any(label.kind in (Kind.SELLER, Kind.BUYER, Kind.SHIP) for label in above)
+    return any(
+        label.kind in (Kind.SELLER, Kind.BUYER, Kind.SHIP) and abs(label.start - cell.start) <= 2 for label in above
+    )
 
 
 def _is_facts(row: Row) -> bool:
@@ -114,7 +122,7 @@ def _beside(rows: Sequence[Row], place: int) -> str | None:
     row = rows[place]
     for position, cell in enumerate(row.cells):
         label = _BARE.match(row.folded[cell.start : cell.end])
-        if label is None:
+        if label is None or _is_partys(rows, place, cell):
             continue
         rest = cell.text[label.end() :].strip(" :")
         under = [] if rest else [each.text for each, _ in cells_below(rows, place, cell.start, cell.end)[:1]]
