@@ -64,6 +64,7 @@ INVOICE = _table(
     ("IBAN DE89 3704 0044 0532 0130 00", "", "", "VAT id NL 8234.56.789 B01"),
     ("Oldham & Sons", "", "", "Kestrel Papermill"),
     ("Limited, London", "", "", "Holdings B.V."),
+    ("Ordered", "", "", "1.469,06 €"),
     ("Paper, white", "2", "100,00 €", "200,00 €"),
     ("Paper, blue", "1", "50,00 €", "50,00 €"),
     ("Paper, blue", "1", "50,00 €", "50,00 €"),
@@ -141,6 +142,14 @@ def test_what_is_nowhere_on_its_page_has_no_place() -> None:
     assert place(Field("7", 1, "a row of another page"), INVOICE.page) == ("", None)
 
 
+def test_a_line_that_has_other_words_than_places_has_no_box_and_the_others_have_theirs() -> None:
+    layout = INVOICE.page.layout.replace("Net ", "Net of all ")
+    page = replace(INVOICE.page, layout=layout)
+    assert place(Field("Net of all", 1, "Net of all 1.234,50 €"), page) == ("Net of all", None)
+    _, box = place(Field("234.56", 1, "VAT 19,00 % 234,56 €"), page)
+    assert INVOICE.inside(box) == "234,56"
+
+
 def test_a_page_without_geometry_says_how_a_value_is_printed_and_not_where() -> None:
     page = replace(INVOICE.page, places=b"")
     assert place(Field("1234.50", 1, "Net 1.234,50 €"), page) == ("1.234,50", None)
@@ -172,6 +181,41 @@ def test_boxes_in_running_text_hold_their_words_whatever_the_font(font: str) -> 
     assert place(Field("30 days", 1, CLAUSE[:110]), sheet.page)[0] == "thirty (30) days"
 
 
+@pytest.mark.parametrize("font", ["Helvetica", "Times-Roman", "Courier"])
+def test_widths_of_letters_tell_where_in_a_line_a_word_is(font: str) -> None:
+    line = "till it is illicit, I lift it, still " + "or later 4711 " + "WHOM MAMMON WARMS MOM"
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont(font, 9)
+        for number in range(12):
+            canvas.drawString(50, 780 - 13 * number, line + ("" if number % 2 else " it will, till I fill it"))
+
+    sheet = Sheet(draw)
+    assert sheet.page.layout == sheet.page.text
+    _, box = place(Field("4711", 1, line), sheet.page)
+    inside = sheet.inside(box)
+    assert "4711" in inside
+    assert len(inside) <= 8
+
+
+def test_a_sentence_that_begins_on_the_page_before_is_still_known() -> None:
+    clauses = (
+        "what one of the parties owes under it is paid in New York unless they agree on another place in writing, and",
+        "each of them may bring a claim before the courts of New York as long as the other one has a seat there, and",
+    )
+
+    def draw(canvas: Canvas) -> None:
+        for number in range(10):
+            canvas.drawString(50, 780 - 13 * number, clauses[number % 2])
+
+    sheet = Sheet(draw)
+    _, first = place(Field("New York", 1, "Until it ends on the last day of the year " + clauses[0]), sheet.page)
+    _, second = place(Field("New York", 1, "Until it ends on the last day of the year " + clauses[1]), sheet.page)
+    assert first is not None
+    assert second is not None
+    assert second.top - first.top == pytest.approx(13 / SIZE[1], abs=0.002)
+
+
 XML = {"total_gross": "1469.06", "amount_due": "1469.06", "tax_rate": "19.00", "issue_date": "2026-11-03"}
 
 
@@ -184,10 +228,11 @@ def test_fields_of_an_electronic_invoice_are_found_on_the_page_beside_their_labe
         "tax_rate": (2, "19,00"),
         "issue_date": (2, "03.11.2026"),
     }
-    total, due = found["total_gross"][0].box, found["amount_due"][0].box
-    assert total is not None
-    assert due is not None
-    assert total.bottom < due.top
+    _, ordered = place(Field("1469.06", 1, "Ordered 1.469,06 €"), INVOICE.page)
+    boxes = [ordered, found["total_gross"][0].box, found["amount_due"][0].box]
+    tops = [box.top for box in boxes if box]
+    assert tops == sorted(set(tops))
+    assert len(tops) == 3
 
 
 def test_lines_of_an_electronic_invoice_are_placed_by_their_names() -> None:
