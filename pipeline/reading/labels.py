@@ -234,7 +234,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"n\. cliente|data (?:ordine|ddt|pagamento)|numero cliente",
         r"(?:previous|prior|opening|past|unpaid|starting) (?:unpaid )?balance|balance (?:forward|brought|b/f)",
         r"(?:bei )?zahlung (?:bis|innerhalb|binnen).{0,60}?skonto|if paid (?:by|before|within)(?: the)?",
-        r"(?:discount|escompte|korting|sconto|descuento)\b.{0,40}?\b(?:by|before|avant|voor|entro|antes)(?: le| il| del?)?",
+        r"(?:discount|escompte|korting|sconto|descuento)\b.{0,40}?\b(?:by|avant|voor|entro|antes)(?: le| il| del?)?",
         r"net (?:\d+ )?days|skonto(?: bis)?(?: zum)?|\d{1,2} ?% skonto.{0,30}?bis(?: zum)?",
         r"(?:gesamt|summe )(?:stunden|menge)|(?:total|totaal|totale) (?:heures|articles|uren|horas|ore|descuentos?)",
         r"total (?:items|qty|quantity|hours|weight|discount|savings|credits?|payments?|pages)|discount total",
