@@ -82,7 +82,7 @@ class InvoiceHandler:
     )
 
     def score(self, document: Document) -> float:
-        """How many different words of invoices the first pages have, and whether amounts stand there. XML decides."""
+        """What its headings, labels and amounts say. XML decides."""
         return invoice_likeness(document) if document.einvoice is None else 1.0
 
     def extract(self, document: Document) -> Extraction:
