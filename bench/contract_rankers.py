@@ -16,7 +16,7 @@ import ast
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,19 +118,25 @@ def _is_term(given: Lesson, period: Period, features: deciding.Features) -> bool
 
 def of_renewals(given: Lesson, field: str) -> Iterator[Choices]:
     """The durations of a contract against "has no such length"."""
-    found = {"renewal_term": renewals.candidates, "renewal_notice": renewals.notices}[field]
     right = given.case.answers[field]
     yield _against_none(
         [
             (_plain(features), bool(right.intersection(normal(field, period.value))))
-            for period, features in found(given.prose, given.periods)
+            for period, features in _renewals(given.prose, given.periods, field)
         ]
     )
 
 
+def _renewals(read: Prose, periods: list[Period], field: str) -> Sequence[tuple[Period, deciding.Features]]:
+    listed = renewals.candidates(read, periods)
+    return listed if field == "renewal_term" else renewals.notices(read, listed)
+
+
 def own(name: str) -> Iterator[Choices]:
     """The own sentences for a model, of those that have any."""
-    stored = json.loads(OWN.read_text("utf-8"))
+    stored = json.loads(OWN.read_text("utf-8").replace("…", "It is so. " * 150))
+    if name == "parties":
+        yield from _own_parties(stored["parties"])
     if name == "term":
         yield from _own_terms(stored["length"])
     elif name in ("agreement_date", "effective_date"):
@@ -143,12 +149,18 @@ def own(name: str) -> Iterator[Choices]:
         yield from _own_renewals(stored["renewals"], name)
 
 
+def _own_parties(stored: list[tuple[str, list[str]]]) -> Iterator[Choices]:
+    for text, right in stored:
+        for party, features in parties.candidates(prose(document("own", text))):
+            good = parties.bare(party.name) in {parties.bare(name) for name in right}
+            yield [(_plain(features), good), (NONE, not good)]
+
+
 def _own_renewals(stored: list[tuple[str, str | None, str | None]], field: str) -> Iterator[Choices]:
-    found = {"renewal_term": renewals.candidates, "renewal_notice": renewals.notices}[field]
     for text, term, notice in stored:
         read = prose(document("own", text))
         right = term if field == "renewal_term" else notice
-        listed = found(read, list(find_periods(read.folded)))
+        listed = _renewals(read, list(find_periods(read.folded)), field)
         yield _against_none([(_plain(features), period.value == right) for period, features in listed])
 
 

@@ -107,7 +107,7 @@ def _answers(running: Prose) -> dict[str, Answer | None]:
     order = day_first([running.text])
     dates, periods = find_dates(running.folded, day_first=order), list(find_periods(running.folded))
     agreed, effective = signing.agreement_date(running, dates), signing.effective_date(running, dates)
-    runs = terms.term(running, periods)
+    runs, renewed = terms.term(running, periods), renewals.candidates(running, periods)
     sure = effective if effective and effective.confidence >= 0.5 else None
     begins = terms.start(running, runs, dates) or sure or agreed
     return {
@@ -117,9 +117,9 @@ def _answers(running: Prose) -> dict[str, Answer | None]:
         "effective_date": effective,
         "expiration_date": ends.expiration(running, dates, agreed=agreed, term=runs, start=begins),
         "term": runs,
-        "renewal_term": renewals.renewal_term(running, periods),
+        "renewal_term": renewals.renewal_term(renewed),
         "notice_period": clauses.notice_period(running, periods),
-        "renewal_notice": renewals.renewal_notice(running, periods),
+        "renewal_notice": renewals.renewal_notice(running, renewed),
         "termination_notice": renewals.termination_notice(running, periods),
         "governing_law": laws.governing_law(running),
     }

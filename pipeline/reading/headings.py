@@ -16,6 +16,7 @@ _NOT_TITLE = re.compile(
     re.IGNORECASE,
 )
 _PAGE_OF = re.compile(r"\W*\b(?:page|seite|pagina) \d+ (?:of|von|de|van|di|sur) \d+$", re.IGNORECASE)
+_RE = re.compile(r"(?:re|betr\.?|betreff) ?: *", re.IGNORECASE)
 _END = re.compile(r"[.,;:]$")
 _SUBJECT = re.compile(r"(?:subject|betreff|betrifft|objet|onderwerp|asunto|oggetto) ?: *(\S.*)$", re.IGNORECASE)
 # "EXHIBIT 10.2 SUPPLY AGREEMENT This Agreement …": words in capitals up to the kind of contract, then the opening.
@@ -46,10 +47,10 @@ def find_title(document: Document, *, wanted: Callable[[str], bool] | None = Non
     """
     running: Title | None = None
     for number, printed in _lines(document):
-        line = _PAGE_OF.sub("", printed)
+        line = _RE.sub("", _PAGE_OF.sub("", printed))
         if _heading(line) and (wanted is None or wanted(line)):
             title = Title(line, number, 0.75 if line.isupper() or line.istitle() or wanted else 0.55)
-            if line == printed:
+            if printed.endswith(line):
                 return title
             running = running or title
     return running

@@ -38,7 +38,8 @@ _GOVERNED = re.compile(
 )
 _ITSELF = re.compile(
     r"\b(?:this|the|these) (?:\w+ ){0,3}?(?:agreements?|contract|letter\w*|lease|license|guaranty|note|amendment|terms"
-    r"|undertaking|document|deed)\b|\bgoverning law|\bchoice of law|\bapplicable law|vertrag|contrat|overeenkomst"
+    r"|undertaking|document|deed)\b|\bgoverning law|\bchoice of law|\bapplicable law|vertrag|vereinbarung"
+    r"|es gilt|contrat|overeenkomst"
 )
 _NOT_PLACE = re.compile(
     r"^(?:Agreement|Section|Article|Party|Parties|Contract|Law|Laws|Federal|Applicable|Governing|Such|Any|The|This"
@@ -82,6 +83,7 @@ _PLACES = (
     " Northern_Ireland Ireland Germany Austria Switzerland France Belgium Luxembourg Netherlands Italy Spain Portugal"
     " Denmark Sweden Norway Finland Poland Israel Japan China India Singapore Hong_Kong Malaysia Australia New_Zealand"
     " Canada Brazil Mexico Bermuda Cayman_Islands Taiwan Korea Cyprus Greece Turkey South_Africa"
+    " Bundesrepublik_Deutschland Deutschland Österreich Schweiz"
 )
 _KNOWN = {place.replace("_", " ").casefold(): place.replace("_", " ") for place in _PLACES.split()}
 

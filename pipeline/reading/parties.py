@@ -19,6 +19,7 @@ from pipeline.reading.prose import Prose
 
 MAX_PARTIES = 60
 _KEPT = 0.4
+_SURE = 0.9  # of the model's probability: that much is left where labels and model differ though it is all but certain
 _FORMS = re.compile(
     r"\b(?:inc|incorporated|llc|ltd|limited|llp|lp|corp|corporation|co|company|plc|gmbh|ag|kg|se|bv|nv|sa|na)\b"
 )
@@ -41,7 +42,7 @@ _SOURCES = ("lettered", "opening", "introduced", "addressed", "described", "sign
 def find_parties(prose: Prose) -> list[Party]:
     """The parties in order of the text, each once, with the term that the contract calls it by where it says so."""
     found = [
-        replace(party, confidence=round(share, 2))
+        replace(party, confidence=round(_SURE * share, 2))
         for party, features in candidates(prose)
         if (share := probability(features, "parties")) >= _KEPT
     ]
@@ -62,6 +63,7 @@ def candidates(prose: Prose) -> Sequence[tuple[Party, Features]]:
     }
     pair = groups["lettered"] if len(groups["lettered"]) >= 2 else preamble.likeliest(opened)
     likely = {bare(party.name) for party in pair}
+    alone = {bare(party.name) for party in groups["introduced"]} if not likely else set()
     names = [bare(party.name) for party in signed]
     merged: dict[str, tuple[Party, set[str]]] = {}
     for source in _SOURCES:
@@ -79,6 +81,7 @@ def candidates(prose: Prose) -> Sequence[tuple[Party, Features]]:
         features["only signed"] = float(sources == {"signed"})
         features["undersigned"] = float(only and "signed" in sources)
         features["undersigned others"] = float(only and "signed" not in sources)
+        features["introduced pair"] = float(len(alone) == 2 and name in alone)
         features["late"] = float(place >= 4)
         features["likely others, signs"] = float(
             bool(likely) and name not in likely and _signs(name, names) and sources != {"signed"}

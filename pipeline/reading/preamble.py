@@ -34,7 +34,10 @@ _LISTED = re.compile(
     r"|den (?:folgenden|nachstehenden|unten genannten) parteien)\b"
     r".{0,160}?[.:,] (?=\(?(?:1|a|i)\) )"
 )
-_CLOSE = re.compile(r"agreement|contract|vertrag|contrat|accord|overeenkomst|contrato|contratto|lease|license")
+_CLOSE = re.compile(
+    r"agreement|contract|vertrag|contrat|accord|overeenkomst|contrato|contratto|lease|license"
+    r"|vereinbarung|convention|acuerdo"
+)
 _END = re.compile(
     r"\b(?:whereas|recitals?|r e c i t a l s|witness ?eth|w i t n e s s"
     r"|background|now,? therefore|in consideration|preambule"
@@ -60,8 +63,8 @@ _LEAD = re.compile(
     r"^(?:[\s,;:.&*•)-]+|(?:and|und|et|en|y|e|ed|between|among|by|the following(?: two)? parties)\b[ :,]*"
     r"|\(?(?:[a-z]|\d|i{1,3}|iv)\) ?|\d{1,2}\. "
     r"|(?:on|of) (?:the )?(?:one|first|other|second) (?:hand|part)[, ]*|party [a-d1-4]\b ?:? ?"
-    r"|(?:der|die|dem|das|la societe|de heer"
-    r"|la sociedad|la societa|the firma|exhibit [\d.]{1,8}|execution (?:version|copy)) )+",
+    r"|(?:der|die|dem|das|herrn?|frau|la soci[eé]t[eé]|de heer"
+    r"|la sociedad|la societa|the firma|exhibit [\d.]{1,8}|execution (?:version|copy)|letterhead of) )+",
     re.IGNORECASE,
 )
 _FORM = re.compile(
@@ -127,6 +130,9 @@ _SENTENCE_WORD = re.compile(
 _PARTNERS = re.compile(r"[A-ZÀ-Þ][\w'’-]{1,25}(?:, [A-ZÀ-Þ][\w'’-]{1,25}){1,3},? (?:&|and) [A-ZÀ-Þ][\w'’-]{1,25}")
 _INDIVIDUAL = re.compile(r"\b(?:an? (?:individual|natural person)|individually|residing|Mr|Mrs|Ms|Herr|Frau|Dr)\b")
 _AFTER_TITLE = re.compile(r".*\b(?:agreement|contract|\d{4})\b|.*\b(?:with|furnish|to) ", re.IGNORECASE)
+_HEADED = re.compile(
+    r"(?:[A-Z]{3,20} ){1,4}[A-Z]{3,20} (?=[A-Z][a-z]{2,} )(?!Co|Lim|Inc|Ltd|Gmb)"
+)  # "MUTUAL NDA Fern Mills Inc."
 _TITLE_BEHIND = re.compile(r", ?(?:Jr|Sr|I{2,3}|M\.? ?D|N\.? ?D|Ph\.? ?D|Esq|CPA)\b\.?", re.IGNORECASE)
 _NAME_ENDS = re.compile(r"(?<=[a-z]{3})(?<!\bInc)(?<!orp)(?<!Ltd)\. (?=[A-Z])")
 _NO_TERM = frozenset(("party", "parties", "agreement", "effective", "date", "term", "this", "contract", "the", "day"))
@@ -286,8 +292,11 @@ def _party(text: str, start: int, end: int, term: str, confidence: float) -> Par
 
 
 def _called(text: str, start: int, end: int, term: str, confidence: float) -> Party | None:
+    begin = start
     lead = _LEAD.match(text[start:end])
     start += lead.end() if lead else 0
+    headed = _HEADED.match(text, start, end)
+    start = headed.end() if headed else start
     piece = text[start:end][:200]
     called = piece.startswith("the ")  # a term defined elsewhere, "the Company", unless a name follows
     piece = piece.removeprefix("the ")
@@ -300,7 +309,7 @@ def _called(text: str, start: int, end: int, term: str, confidence: float) -> Pa
     if not _is_name(name, formed=formed) or not (formed or term or capitalised) or (called and " " not in name):
         return None
     term = "" if term.islower() else term.removeprefix("the ")  # "you" is no name for a party
-    kind = "company" if formed else "person" if _INDIVIDUAL.search(text, start, end) else ""
+    kind = "company" if formed else "person" if _INDIVIDUAL.search(text, begin, end) else ""
     return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2), kind)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.reading.answers import Answer
 from pipeline.reading.deciding import Features, chosen
+from pipeline.reading.near import finditer_near
 from pipeline.reading.periods import Period
 from pipeline.reading.prose import Prose
 
@@ -78,6 +79,7 @@ _BASIS = re.compile(
     r"|year[- ]to[- ]year|(?:annual|yearly) (?:basis|periods?|terms?|renewals?)|renew(?:ed|s)? (?:annually|yearly)"
     r"|annually renew\w*|(?:from year|an? (?:additional|further|successive)|another) year)\b"
 )
+_UNIT = re.compile("month|year|annual")  # what each of them contains
 _SENTENCE = re.compile(r"[.;] (?=[a-z(\d])")
 _NOTICES = (
     *("any", "until ended", "near wish", "near monthly", "near non-renewal", "near renew", "near automatic"),
@@ -96,21 +98,21 @@ _JOINT = (
 )
 
 
-def renewal_term(prose: Prose, periods: Sequence[Period]) -> Answer | None:
+def renewal_term(candidates: Sequence[tuple[Period, Features]]) -> Answer | None:
     """How long the contract is renewed for each time: "1 year", also where "month to month" says so."""
-    return _answer(candidates(prose, periods), "renewal_term", least=0.6)
+    return _answer(candidates, "renewal_term", least=0.6)
 
 
-def renewal_notice(prose: Prose, periods: Sequence[Period]) -> Answer | None:
+def renewal_notice(prose: Prose, candidates: Sequence[tuple[Period, Features]]) -> Answer | None:
     """How long before the end notice must be given so that the contract is not renewed, or is: "90 days"."""
-    return _answer(notices(prose, periods), "renewal_notice", least=0.8)
+    return _answer(notices(prose, candidates), "renewal_notice", least=0.8)
 
 
-def notices(prose: Prose, periods: Sequence[Period]) -> Sequence[tuple[Period, Features]]:
+def notices(prose: Prose, candidates: Sequence[tuple[Period, Features]]) -> Sequence[tuple[Period, Features]]:
     """The durations that may be the notice which stops a renewal, and what speaks for and against each."""
     listed: list[tuple[Period, Features]] = []
     first = True
-    for period, known in candidates(prose, periods):
+    for period, known in candidates:
         if known.get("unnumbered"):
             continue
         features = {name: known[name] for name in _NOTICES if known.get(name)} | _stops(prose.folded, period, known)
@@ -179,7 +181,8 @@ def _stops(folded: str, period: Period, known: Features) -> dict[str, float]:
 
 
 def _unnumbered(folded: str) -> Iterator[Period]:
-    for match in itertools.islice(_BASIS.finditer(folded), MOST):
+    near = finditer_near(_BASIS, _UNIT.finditer(folded), folded, before=40, after=20)
+    for match in itertools.islice(near, MOST):
         yield Period("1 month" if match[1] else "1 year", match.start(), match.end())
 
 

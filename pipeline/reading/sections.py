@@ -49,7 +49,11 @@ def tags(heading: str, text: str) -> tuple[str, ...]:
     """What a clause is about, of the kinds that single words give away."""
     folded = text[:TAGGED].casefold()
     head = heading.casefold()
-    return tuple(name for name, title, words in _KINDS if title.search(head) or words.search(folded))
+    return tuple(
+        name
+        for name, needed, title, words in _KINDS
+        if any(part in folded for part in needed) and (title.search(head) or words.search(folded))
+    )
 
 
 def _text(clause: Clause, texts: dict[int, str]) -> str:
@@ -119,13 +123,17 @@ def _heading(rest: str) -> str:
     return " ".join(words) if plain and len(words) <= 12 and capital >= len(plain) * 0.6 else ""
 
 
-def _kind(name: str, title: str, words: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
-    return name, re.compile(title), re.compile(words)
+def _kind(
+    name: str, needed: str, title: str, words: str
+) -> tuple[str, tuple[str, ...], re.Pattern[str], re.Pattern[str]]:
+    """A kind: no clause is of it that has none of the needed pieces of words, which are fast to look for."""
+    return name, tuple(needed.split()), re.compile(title), re.compile(words)
 
 
 _KINDS = (
     _kind(
         "governing_law",
+        "law recht droit",
         r"\b(?:governing|applicable) law|\bchoice of law|^law\b|anwendbares recht|droit applicable",
         r"\b(?:govern\w*|constru\w+|interpret\w+)\b[^.]{0,140}\blaws? (?:of|in)\b|\blaws? of[^.]{0,80}\bshall"
         r" (?:govern|apply)"
@@ -133,18 +141,21 @@ _KINDS = (
     ),
     _kind(
         "insurance",
+        "insur versicherung",
         r"\binsurance\b|versicherung",
         r"\b(?:maintain|carry|obtain|procure|keep|provide|furnish)\b[^.]{0,140}\binsurance\b|\binsurance (?:coverage"
         r"|policy|policies|certificates?)\b|\bcertificates? of insurance\b|\badditional insured",
     ),
     _kind(
         "assignment",
+        "assign transfer abtretung cession",
         r"\bassign(?:ment|ability)\b|abtretung|cession",
         r"\b(?:not|neither|no)\b[^.]{0,140}\b(?:assign|transfer)\w*\b[^.]{0,200}\bconsent\b"
         r"|\bwithout\b[^.]{0,80}\bconsent\b[^.]{0,160}\bassign\w*\b|\bmay not (?:be )?assign",
     ),
     _kind(
         "expiration",
+        "term durat agreement laufzeit durée duree",
         r"^(?:initial )?term\b|\bterm of (?:the )?agreement|\bduration\b|laufzeit|dur[ée]e",
         r"\b(?:term of this \w+|this agreement|initial term)\b[^.]{0,140}\b(?:continue|remain in|expire|commence"
         r"|terminate on|shall be for|be effective|in effect|begin)\w*\b[^.]{0,140}"
@@ -152,6 +163,7 @@ _KINDS = (
     ),
     _kind(
         "audit",
+        "audit inspect examin records",
         r"\baudits?\b|\bbooks and records\b|\binspection of records",
         r"\b(?:audit|inspect|examin)\w*\b[^.]{0,160}\b(?:books|records|accounts)\b"
         r"|\b(?:books|records|accounts)\b[^.]{0,200}\b(?:audit|inspect|examin)\w*\b"
@@ -159,12 +171,14 @@ _KINDS = (
     ),
     _kind(
         "renewal",
+        "renew exten",
         r"\brenewals?\b|\bextension of (?:the )?term",
         r"\b(?:automatic\w*|successive|additional)\b[^.]{0,100}\b(?:renew|extend)\w*\b|\b(?:renew|extend)\w*\b[^.]{0,100}"
         r"\b(?:successive|additional|automatic\w*)\b[^.]{0,60}\b(?:terms?|periods?|years?|months?)\b",
     ),
     _kind(
         "notice",
+        "renew exten notice",
         r"^notice (?:of|period)\b",
         r"\b(?:renew|extend)\w*\b[^.]{0,250}\b(?:days|months?|year)\b[^.]{0,30}\b(?:prior|before|advance|notice)\b"
         r"|\b(?:days|months?)\b[^.]{0,20}\bprior to the (?:end|expir\w+)[^.]{0,120}\b(?:renew|extend)",

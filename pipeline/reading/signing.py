@@ -21,6 +21,7 @@ _BEFORE = {
     "made": r"\b(?:made|entered into|executed|signed|concluded|geschlossen am|gesloten op|fait (?:a \w+,? )?le)\b",
     "dated": r"\b(?:dated|date ?:|vom|datum ?:|en date du|fecha ?:?|data ?:|in data)\b",
     "as of": r"\bas of(?: this| the)? ?$",
+    "place": r"\b[a-z]{3,20}, (?:den|le|il|a) ?$",
     "this day": r"\b(?:on )?this(?: the)? ?$",
     "effective": r"\beffective\b|\bwith effect\b|\bin kraft\b|\bprend effet\b|\bmet ingang\b"
     r"|\ba partir del\b|\bdecorre",

@@ -29,9 +29,9 @@ def contract_type(prose: Prose) -> Answer | None:
     """NDA for a contract on secrecy: its title says so, or it is a letter that lends information for a transaction."""
     often = sum(1 for _ in _WORDS.finditer(prose.folded, 0, OPENING))
     named = _TITLE.search(prose.folded, 0, TITLE)
-    if named and often >= 3:
-        return Answer("nda", named.start(), named.end(), "pattern", 0.9)
+    if named and often >= 2:
+        return Answer("nda", named.start(), named.end(), "pattern", 0.85)
     about = _EVALUATION.search(prose.folded, 0, OPENING)
-    if about and often >= 10 and _LETTER.search(prose.folded, 0, TITLE * 2):
+    if about and often >= 6 and _LETTER.search(prose.folded, 0, TITLE * 2):
         return Answer("nda", about.start(), about.end(), "pattern", 0.75)
     return None

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.reading.answers import Answer
 from pipeline.reading.dates import FoundDate
 from pipeline.reading.deciding import Features, chosen
+from pipeline.reading.near import finditer_near
 from pipeline.reading.periods import Period
 from pipeline.reading.prose import Prose
 
@@ -52,6 +53,7 @@ _AFTER = {
     "before": r".{0,30}?\b(?:prior|before|notice|advance)\b",
     "from the end": r".{0,30}?\b(?:termination date|date of termination|end date|last shipment)\b",
     "after the end": r".{0,20}?(?:after|following) (?:the )?(?:termination|expiration|disclosure|receipt|delivery)\b",
+    "forbids": r".{0,70}?\b(?:(?:will|shall|may|agrees?) not\b|neither|nor\b|refrain)",
     "age": r"(?: old|'s? experience|of age| per| each)",
     "unless": r".{0,30}?\b(?:unless|subject to|and (?:shall|will|may) (?:be )?(?:automatically )?(?:renew|extend))",
     "the term": r".{0,6}?\(.{0,20}\bterm\b",
@@ -75,6 +77,7 @@ _ANNIVERSARY = re.compile(
     rf"\b(?:({'|'.join(_ORDINALS[1:])})(?: \((\d{{1,2}}) ?(?:st|nd|rd|th|h)?\))?|(\d{{1,2}}) ?(?:st|nd|rd|th)) "
     r"(?:annual |year )?anniversary of (?:the )?(?:effective date|date (?:hereof|of this)|commencement|date first)"
 )
+_ANNIVERSARIES = re.compile("anniversary of ")  # what each of them contains
 _SENTENCE = re.compile(r"[.;] (?=[a-z(\d])")
 
 
@@ -139,7 +142,8 @@ def _before(folded: str, place: int) -> str:
 
 
 def _anniversaries(prose: Prose) -> Iterator[Period]:
-    for match in _ANNIVERSARY.finditer(prose.folded):
+    near = finditer_near(_ANNIVERSARY, _ANNIVERSARIES.finditer(prose.folded), prose.folded, before=60, after=80)
+    for match in near:
         years = int(match[2] or match[3] or 0) or (20 if match[1] == "twentieth" else _ORDINALS.index(match[1]))
         end = match.start() + match[0].index("anniversary") + len("anniversary")
         yield Period(f"{years} year{'s' if years > 1 else ''}", match.start(), end)
