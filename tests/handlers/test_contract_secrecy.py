@@ -269,8 +269,8 @@ def test_a_blank_form_on_secrecy_has_neither_fields_nor_parties() -> None:
     assert (set(read.fields), read.groups) == ({"title"}, ())
 
 
-def test_a_surer_place_for_a_party_makes_it_surer() -> None:
+def test_a_party_that_signs_is_surer_than_one_that_does_not() -> None:
     party = 'CONFIDENTIALITY AGREEMENT\nFern Mills Inc. ("Fern") and Moss LLC ("Moss") wish to talk in confidence.'
-    bare = _read(party).fields["parties"][0].confidence
-    signed = _read(party + "\nIt is so. " * 40 + "\nFERN MILLS INC.\nBy: /s/ A. Reed").fields["parties"][0].confidence
-    assert bare < signed < 0.9
+    text = party + "\nIt is so. " * 40 + "\nFERN MILLS INC.\n"
+    named, signed = (_read(text + end).fields["parties"][0].confidence for end in ("is there.", "By: /s/ A. Reed"))
+    assert named < signed < 0.9
