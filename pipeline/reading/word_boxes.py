@@ -43,11 +43,12 @@ _SLACK = 1.0  # of a letter, on either side of a stretch whose place is told fro
 
 
 class _Stretch(NamedTuple):
-    """Words from `first` up to, not including, `last`, in one box."""
+    """Words from `first` up to, not including, `last`, in one box; `beyond` it is as much of the last one's width."""
 
     first: int
     last: int
     box: Box
+    beyond: float = 0.0
 
 
 class PrintedPage:
@@ -55,7 +56,7 @@ class PrintedPage:
 
     def __init__(self, page: Page) -> None:
         self._places = page.places
-        self._known: dict[int, list[_Stretch]] = {}
+        self._known: dict[int, list[tuple[_Stretch, ...]]] = {}
         lines = (page.layout or page.text)[:MAX_CHARACTERS].split("\n")
         cells = [[words for cell in _GAP.split(line) if (words := cell.split())] for line in lines]
         self._lines = [sum(map(len, line)) for line in cells]
@@ -93,7 +94,8 @@ class PrintedPage:
         found: list[Box] = []
         while line < len(self._first_words) and self._first_words[line] < last:
             origin = self._first_words[line]
-            for stretch in dict.fromkeys(self._line_stretches(line)[max(first - origin, 0) : last - origin]):
+            words = self._line_stretches(line)[max(first - origin, 0) : last - origin]
+            for stretch in dict.fromkeys(itertools.chain.from_iterable(words)):
                 found.append(self._part(stretch, start, end))
             line += 1
         return found[0] if len(found) == 1 else around(found)
@@ -112,8 +114,8 @@ class PrintedPage:
     def _unpacked(self) -> Unpacked:
         return Unpacked(self._places)
 
-    def _line_stretches(self, line: int) -> Sequence[_Stretch]:
-        """For each word of a line the stretch that it is in."""
+    def _line_stretches(self, line: int) -> Sequence[tuple[_Stretch, ...]]:
+        """For each word of a line the stretch that it is in, and those that have the rest of it."""
         if line not in self._known:
             self._known[line] = _stretches(self._first_words[line], self._lines[line], self._unpacked.spans(line))
         return self._known[line]
@@ -131,7 +133,7 @@ class PrintedPage:
     def _telling(self) -> Iterator[tuple[float, str]]:
         """Widths and texts of long stretches."""
         for line in range(len(self._lines)):
-            for stretch in itertools.islice(self._line_stretches(line), 1):
+            for stretch, *_ in itertools.islice(self._line_stretches(line), 1):
                 width, text = stretch.box.right - stretch.box.left, self._text_of(stretch)
                 if len(text) >= _TELLING and width > 0:
                     yield width, text
@@ -148,7 +150,8 @@ class PrintedPage:
             return box
         typed = stretch.last - stretch.first > 1 and self._is_typed
         widths = [1] * len(text) if typed else _widths(text)
-        scale, slack = (box.right - box.left) / sum(widths), _SLACK * sum(widths) / len(text)
+        scale = (box.right - box.left + stretch.beyond) / sum(widths)
+        slack = _SLACK * sum(widths) / len(text)
         left = sum(widths[:before]) - slack if before else 0
         right = sum(widths[:after]) + (slack if after < len(text) else 0)
         return Box(
@@ -165,19 +168,28 @@ def around(boxes: Iterable[Box]) -> Box | None:
     return Box(min(left), min(top), max(right), max(bottom))
 
 
-def _stretches(first: int, count: int, spans: Sequence[Span]) -> list[_Stretch]:
-    """The stretches of a line of that many words; none at all if its places are those of another number of words."""
-    found: list[_Stretch] = []
+def _stretches(first: int, count: int, spans: Sequence[Span]) -> list[tuple[_Stretch, ...]]:
+    """Those of a line of that many words, word for word; none at all if its places are for another number of words."""
+    found: list[tuple[_Stretch, ...]] = []
     for words, boxes in spans:
         left = count - len(found)
         words = left if words < 0 else words  # noqa: PLW2901
         if words > left:
             return []
         if found and len(boxes) == words + 1:
-            found[-1] = found[-1]._replace(box=around([found[-1].box, boxes[0]]) or boxes[0])
+            _add_rest(found, boxes[0], first)
             boxes = boxes[1:]  # noqa: PLW2901
-        found += _of_span(first + len(found), words, boxes)
+        found += [(stretch,) for stretch in _of_span(first + len(found), words, boxes)]
     return found if len(found) == count else []
+
+
+def _add_rest(found: list[tuple[_Stretch, ...]], box: Box, first: int) -> None:
+    """Give the last word the rest of it that stands elsewhere; not all of its letters are in the stretch it is in."""
+    broken, last = found[-1][0], first + len(found) - 1
+    longer = broken._replace(beyond=broken.beyond + box.right - box.left)
+    for place in range(broken.first - first, len(found)):
+        found[place] = (longer, *found[place][1:])
+    found[-1] += (_Stretch(last, last + 1, box),)
 
 
 def _of_span(first: int, words: int, boxes: Sequence[Box]) -> list[_Stretch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import tracemalloc
 import zlib
 from collections.abc import Callable
 
@@ -199,7 +200,11 @@ def test_bytes_that_are_no_places_are_boxes_on_the_page_or_none(content: bytes) 
 def test_a_bomb_of_places_is_let_go_off_in_a_small_room() -> None:
     content = _deflated(bytes(60_000_000))
     assert len(content) < 65_536
+    tracemalloc.start()
     assert len(Unpacked(content)) == 0
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30_000_000
 
 
 def test_a_page_that_is_not_a_number_has_no_places() -> None:

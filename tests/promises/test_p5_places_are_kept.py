@@ -95,10 +95,10 @@ def test_places_that_a_child_makes_up_cost_it_no_page_and_reach_no_database(engi
 
 
 def test_pages_with_places_go_into_frames_of_bounded_size() -> None:
-    many = [Page(number, "x" * 40_000, places=bytes(65_536)) for number in range(1, 200)]
+    many = [Page(number, "x" * 33_000, places=bytes(65_536)) for number in range(1, 140)]
     frames = list(stored_frames(many))
     assert len(frames) > 1
-    assert max(len(encode(frame)) for frame in frames) < MAX_FRAME_BYTES / 20
+    assert max(len(encode(frame)) for frame in frames) < MAX_FRAME_BYTES / 40
     assert [page_of(fields) for frame in frames for fields in frame["pages"]] == [
         page_of(page_fields(page)) for page in many
     ]

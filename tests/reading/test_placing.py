@@ -198,6 +198,28 @@ def test_widths_of_letters_tell_where_in_a_line_a_word_is(font: str) -> None:
     assert len(inside) <= 8
 
 
+def test_a_word_that_is_broken_at_the_end_of_a_line_is_on_both() -> None:
+    lines = (
+        "the supplier grants to the buyer for as long as this agreement runs a licence to use what the devel-",
+        "opment under the order of June brings about, number 4711, in all of the places that the schedule says, and",
+    )
+
+    def draw(canvas: Canvas) -> None:
+        for number in range(40):
+            canvas.drawString(50, 780 - 13 * number, lines[number % 2])
+
+    sheet = Sheet(draw)
+    assert "development" in sheet.page.text
+    snippet = "to use what the development under the order of June brings about, number 4711,"
+    printed, box = place(Field("the development under", 1, snippet), sheet.page)
+    assert printed == "the development under"
+    assert all(piece in sheet.inside(box) for piece in ("the devel", "opment under"))
+    for value in ("4711", "June"):
+        _, box = place(Field(value, 1, snippet), sheet.page)
+        assert value in sheet.inside(box)
+        assert len(sheet.inside(box)) < len(value) + 5
+
+
 def test_a_sentence_that_begins_on_the_page_before_is_still_known() -> None:
     clauses = (
         "what one of the parties owes under it is paid in New York unless they agree on another place in writing, and",
