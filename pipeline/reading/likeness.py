@@ -19,9 +19,13 @@ CHARACTERS = 15_000
 HEAD_LINES = 30
 _WIDE = re.compile(r" {3,}")
 _CELLS = re.compile(r"\s{2,}|\t|\|")
+_CURRENCY = (
+    r"(?:rs\.?|rm|kr|zł|kč|ft|eur|usd|gbp|chf|cad|aud|nzd|inr|jpy|cny|sek|nok|dkk|pln|czk|huf|ron|brl|mxn|zar|sgd|hkd"
+    r"|try)"
+)
 _MONEY = re.compile(
     r"(?<![\d.,])\d{1,3}(?:[ .,'’]?\d{3}){0,3}[.,]\d\d(?![\d.,]|[.,]?\d)"
-    r"|(?:[$€£¥₹]|\b(?:rs\.?|eur|usd|gbp|chf|inr|jpy|rm)) ?\d|\d ?(?:€|(?:eur|kr|usd|zł|kč)\b)"
+    rf"|(?:[$€£¥₹]|\b{_CURRENCY}) ?\d|\d ?(?:€|{_CURRENCY}\b)"
 )
 _FEW_WORDS = 8
 _TITLE = 80  # characters
@@ -30,9 +34,10 @@ _SENTENCE_WIDTH = 70
 _INVOICE = (
     r"(?:invoice|receipt(?! (?:of|and)\b)|(?:credit|debit) (?:note|memo)|honorarnote|liquidation|quittung|kassenbon"
     r"|facture|avoir|recu|factuur|creditnota|kassabon|factura|recibo|nota d[ei] credito|fattura|ricevuta|parcella"
-    r"|scontrino|faktura|paragon|rachunek|fatura|\w{0,24}rechnung|\w{0,24}gutschrift|bill(?! (?:to|of)\b))"
+    r"|scontrino|faktura|paragon|rachunek|fatura|\w{0,24}rechnung|\w{0,24}gutschrift|guest folio"
+    r"|bill(?! (?:to|of)\b))"
 )
-_INVOICE_TITLE = re.compile(rf"\W*(?:[a-z&'.-]{{1,16}} ){{0,3}}{_INVOICE}\b")
+_INVOICE_TITLE = re.compile(rf"(?:\W|\d\.)*(?:[a-z&'.-]{{1,16}} ){{0,3}}{_INVOICE}\b")
 _OTHER_TITLE = re.compile(
     r"\W*(?:[a-z&'-]{1,16} ){0,2}(?:quot(?:e|ation)|estimate|offer|angebot|kostenvoranschlag|devis|offerte|presupuesto"
     r"|oferta|preventivo|(?:purchase|sales) order|order confirmation|bestellung|auftragsbestatigung"
@@ -55,8 +60,9 @@ _NUMBERED = re.compile(rf"{_STARTS}(?:[a-z]{{1,12}} )?{_NUMBER}|\b{_NUMBER}[ .]{
 _ASKED = re.compile(
     rf"{_STARTS}(?:(?:amount|balance|total|payment) due|due date|payable (?:by|within|on)|please pay"
     r"|(?:amount|total) (?:payable|to pay)|remit to|zahlbar (?:bis|innerhalb|auf|ohne|sofort)|fallig (?:am|bis|zum)"
-    r"|zahlungsziel|zu zahlen|zahlbetrag|net a payer|a regler|echeance|te betalen|vervaldatum|importe a pagar"
-    r"|total a pagar|vencimiento|da pagare|scadenza|termin platnosci|do zaplaty)\b"
+    r"|rechnungsbetrag|bitte (?:uberweisen|zahlen|begleichen)|zahlungsziel|zu zahlen|zahlbetrag|net a payer|a regler"
+    r"|echeance|te betalen|vervaldatum|importe a pagar|total a pagar|vencimiento|da pagare|scadenza|termin platnosci"
+    r"|do zaplaty)\b"
     r"[^.;!?\n]{0,60}\n?[^.;!?\n\d]{0,60}\d"
 )
 _TAX = re.compile(r"\b(?:vat|mwst|ust|umsatzsteuer|tva|btw|iva|gst|sales tax|tax)\b")
@@ -145,7 +151,7 @@ def contract_likeness(document: Document) -> float:
     titled = not invoiced and any(_names_a_contract(title) for title in _titles(document))
     only = len({match[0].strip() for match in _ONLY_CONTRACTS.finditer(text)})
     often = len({match[0] for match in _LEGAL.finditer(text)})
-    if only < 2 and not titled:
+    if not titled and (only < 2 or not often):
         return min(0.09, 0.03 * often)
     score = min(1.0, 0.12 * only + 0.2 * titled + min(0.3, 0.05 * often))
     return 0.4 * score if invoiced else score  # the terms on the back of an invoice
