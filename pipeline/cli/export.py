@@ -6,9 +6,7 @@ import datetime as dt
 import io
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,12 +43,13 @@ def _xlsx(rows: Stream, file: Any) -> int:
 Writer = Callable[[Stream, IO[Any]], int]
 TEXTS: Mapping[str, Writer] = {"csv": _csv, "jsonl": _jsonl}
 BINARIES: Mapping[str, Writer] = {"parquet": _parquet, "xlsx": _xlsx}
+WRITERS = {**TEXTS, **BINARIES}
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?")
 
 
 @click.command(short_help="Write all rows of a view, or new ones, as CSV, JSON lines, Parquet or a workbook.")
 @click.argument("what", type=click.Choice(list(exports.EXPORTS)))
-@click.option("--format", "output", type=click.Choice([*TEXTS, *BINARIES]), default="csv", show_default=True)
+@click.option("--format", "output", type=click.Choice(list(WRITERS)), default="csv", show_default=True)
 @click.option(
     "-o",
     "--output",
@@ -79,13 +78,12 @@ def export(ctx: click.Context, what: str, output: str, target: Path | None, new_
     since, place = _since(new_since)
     if place is not None and target is not None and place.resolve() == target.resolve():
         raise UsageProblem("the place and the output are the same file; name two")
-    with app_of(ctx) as app, exports.stream(app.engine, what, since=since) as rows:
-        if output in TEXTS:
-            with _opened(target) as file:
-                count = TEXTS[output](rows, file)
-        else:
-            with _opened(target, binary=True) as file, _seekable(file) as seekable:
-                count = BINARIES[output](rows, seekable)
+    with (
+        app_of(ctx) as app,
+        exports.stream(app.engine, what, since=since) as rows,
+        _opened(target, binary=output in BINARIES) as file,
+    ):
+        count = WRITERS[output](rows, file)
     if target is not None:
         click.echo(f"{count} rows of {what} are in {target}", err=True)
     if place is not None:
@@ -131,15 +129,3 @@ def _opened(target: Path | None, *, binary: bool = False) -> Iterator[IO[Any]]:
     finally:
         if is_file:
             unfinished.unlink(missing_ok=True)
-
-
-@contextmanager
-def _seekable(file: IO[Any]) -> Iterator[IO[Any]]:
-    """The file, or one that is copied to it when it is complete: a pipe cannot be written out of order."""
-    if file.seekable():
-        yield file
-        return
-    with tempfile.TemporaryFile(prefix="doclease-export-") as whole:
-        yield whole
-        whole.seek(0)
-        shutil.copyfileobj(whole, file)

@@ -20,9 +20,13 @@ from pipeline.reports.search_filters import DATED, DOCUMENT_TYPE, JOINS, Filters
 from pipeline.reports.search_query import Number, Query, parse
 from pipeline.reports.snippets import ABSENT, END, INSIDE, START, WHOLE, around_number, around_words
 
+# Pages that are ranked, the newest ones that were found in each way.
+MOST_RANKED = 20_000
+
 # <numbers> is replaced by one LIKE for each number: an array of patterns would not use the index. <distance> is how far
 # the page's identifiers are from being the numbers; it is NULL for a page found by words, and so sorts last.
-# <words> is the query as a tsquery. left(…, 100000) is what pages.search was built from.
+# <words> is the query as a tsquery, <within> what filters ask of the document, and <most> bounds what a word costs that
+# stands on nearly every page. left(…, 100000) is what pages.search was built from.
 _SEARCH = """
     WITH by_words AS MATERIALIZED (
         SELECT
@@ -30,8 +34,13 @@ _SEARCH = """
             pages.page_no,
             CAST(NULL AS integer) AS distance,
             ts_rank_cd(pages.search, <words>) AS rank
-        FROM pages
-        WHERE pages.search @@ <words>
+        FROM (
+            SELECT task_id, page_no, search
+            FROM pages
+            WHERE pages.search @@ <words><within>
+            ORDER BY task_id DESC
+            LIMIT <most>
+        ) AS pages
     ),
     by_numbers AS MATERIALIZED (
         SELECT
@@ -39,9 +48,14 @@ _SEARCH = """
             pages.page_no,
             <distance> AS distance,
             1.0 AS rank
-        FROM pages
-        CROSS JOIN LATERAL (SELECT ' ' || pages.identifiers || ' ' AS spaced) AS all_of_it
-        WHERE <numbers>
+        FROM (
+            SELECT task_id, page_no, amounts, spaced
+            FROM pages
+            CROSS JOIN LATERAL (SELECT ' ' || pages.identifiers || ' ' AS spaced) AS all_of_it
+            WHERE <numbers><within>
+            ORDER BY task_id DESC
+            LIMIT <most>
+        ) AS pages
     ),
     hits AS MATERIALIZED (
         SELECT task_id, page_no, min(distance) AS distance, max(rank) AS rank
@@ -60,7 +74,6 @@ _SEARCH = """
                 WHERE newer.document_id = tasks.document_id
                     AND newer.task_id > tasks.task_id
             )
-            AND <filters>
         ORDER BY hits.distance, hits.rank DESC, documents.document_id DESC, hits.page_no
         LIMIT CAST(:limit AS bigint)
     )
@@ -75,6 +88,15 @@ _SEARCH = """
     JOIN pages ON pages.task_id = best.task_id AND pages.page_no = best.page_no
     ORDER BY best.distance, best.rank DESC, best.document_id DESC, best.page_no
 """
+# What the documents must be is asked before the newest pages are taken.
+_WITHIN = """
+                AND pages.task_id IN (
+                    SELECT tasks.task_id
+                    FROM tasks
+                    JOIN documents ON documents.document_id = tasks.document_id
+                    <joins>
+                    WHERE <filters>
+                )"""
 _LIST = """
     SELECT
         documents.document_id,
@@ -152,7 +174,14 @@ def compiled(query: Query, filters: Filters) -> tuple[TextClause, dict[str, Any]
 
 
 def _statement(template: str, filters: Filters, parts: Mapping[str, str] | None = None) -> TextClause:
-    common = {"<filters>": filters.conditions, "<joins>": JOINS, "<document type>": DOCUMENT_TYPE, "<date>": DATED}
+    common = {
+        "<within>": _WITHIN if filters.values else "",
+        "<most>": str(MOST_RANKED),
+        "<filters>": filters.conditions,
+        "<joins>": JOINS,
+        "<document type>": DOCUMENT_TYPE,
+        "<date>": DATED,
+    }
     for name, part in {**common, **(parts or {})}.items():
         template = template.replace(name, part)
     return text(template)

@@ -29,7 +29,12 @@ DATED = """COALESCE(
 )"""
 _CONDITIONS: Mapping[str, str] = {
     "document_type": f"{DOCUMENT_TYPE} = :document_type",
-    "seller": "name_key(folded(current_invoices.seller_name)) LIKE '%' || name_key(folded(:seller)) || '%'",
+    # Not of the table that is joined: the outer join would be made before the index could answer.
+    "seller": """documents.document_id IN (
+        SELECT named.document_id
+        FROM current_invoices AS named
+        WHERE name_key(folded(named.seller_name)) LIKE '%' || name_key(folded(:seller)) || '%'
+    )""",
     "since": f"{DATED} >= CAST(:since AS date)",
     "until": f"{DATED} <= CAST(:until AS date)",
     "least": "current_invoices.total_gross >= CAST(:least AS numeric)",
