@@ -16,6 +16,9 @@ BLOCK_ROWS = 6
 WINDOW_ROWS = 25
 LEAST_ROWS = 5  # above a list of items; a header higher up is none
 TOP_ROWS = 40
+_BARE_CODE = re.compile(r"[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}")
+_NUMBERED = re.compile(r"^\d{1,4}[a-z]?,? \S|\d{1,4}[a-z]?$")
+_CARE_OF = re.compile(r"c/o\b", re.IGNORECASE)
 _NOT_THEIRS = frozenset({Kind.SHIP, Kind.SELLER})
 
 
@@ -26,14 +29,20 @@ def find_addressee(rows: Sequence[Row]) -> FoundName | None:
     if window:
         return window
     blocks = list({fold(name): (place, name) for place, name in _blocks(upper)}.values())[:3]
-    known = [each.found.value for each in senders(rows) if each.signs >= LEAST]
-    others = [each for each in blocks if not known or fold(each[1]) != fold(known[0])]
-    if not others or (len(others) == len(blocks) == 1 and not known):
+    sender = _sender(rows) if blocks else None
+    others = [each for each in blocks if sender is None or fold(each[1]) != fold(sender)]
+    if not others or (len(others) == len(blocks) == 1 and sender is None):
         return None
     if len(blocks) > 1 and len(others) == len(blocks):
-        return _second(rows, blocks)
+        return _second(upper, blocks)
     place, name = others[0]
-    return FoundName(name, rows[place], "pattern", 0.62)
+    return FoundName(name, upper[place], "pattern", 0.62)
+
+
+def _sender(rows: Sequence[Row]) -> str | None:
+    """The best name that has signs of a sender, whatever its legal form."""
+    weighed = senders([row for row in rows if not is_header(row)])
+    return next((each.found.value for each in weighed if each.signs >= LEAST), None)
 
 
 def _above_items(rows: Sequence[Row]) -> Sequence[Row]:
@@ -63,7 +72,7 @@ def _in_window(rows: Sequence[Row]) -> FoundName | None:
 def _under(rows: Sequence[Row], place: int, sender: Cell) -> FoundName | None:
     for row in rows[place + 1 : place + 4]:
         cell = next((each for each in row.cells if abs(each.start - sender.start) <= 8), None)
-        name = as_name(cell.text) if cell and row.page == rows[place].page else None
+        name = as_name(cell.text) if cell and row.page == rows[place].page and not _CARE_OF.match(cell.text) else None
         if name:
             return FoundName(name, row, "pattern", 0.65)
     return None
@@ -101,7 +110,9 @@ def _climb(rows: Sequence[Row], place: int, cell: Cell) -> tuple[int, str] | Non
             continue
         if is_sender_line(line):
             break
-        name = as_name(line.text)
+        if found and _BARE_CODE.fullmatch(cell.text) and _NUMBERED.search(line.text):
+            found = None  # the town stood alone between the street and its code
+        name = None if _CARE_OF.match(line.text) else as_name(line.text)
         plain = name is not None and not re.search(r"\d", name) and not is_sentence(name)
         if found and (not plain or (HAS_FORM.search(found[1]) and HAS_FORM.search(line.text))):
             break  # another block ends here: no address has a street above its name, nor two companies

@@ -40,7 +40,7 @@ _VAT = re.compile(
 _OTHER_COUNTRIES = {"CH": "vat", "GB": "vat", "NO": "mva"}  # not of the Union, with a check digit of their own
 # National numbers that are the number of the Union without its country, by the words that announce them.
 _NATIONAL = (
-    ("IT", re.compile(r"\bp(?:\.|artita) ?iva\b[^a-z0-9]{0,5}(\d{11})(?!\w)")),
+    ("IT", re.compile(r"\bp(?:\.|artita) ?iva\b(?: ?[e/] ?c\.? ?f\.?)?[^a-z0-9]{0,5}(\d{11})(?!\w)")),
     ("ES", re.compile(r"\b(?:nif|cif|n\.i\.f\.?|c\.i\.f\.?)[^a-z0-9]{0,5}([a-z]-?\d{8}|[a-z]-?\d{7}-?[a-z])(?!\w)")),
     ("BE", re.compile(r"\b(?:btw|tva)\b[^\d]{0,12}([01]\d{3}[. ]?\d{3}[. ]?\d{3})(?!\w)")),
     (

@@ -54,7 +54,8 @@ def _letter_date(sheet: Sheet) -> Iterator[tuple[str, Field]]:
     for row in sheet.rows[:LETTERHEAD_ROWS]:
         cell = row.cells[-1]
         found = dates.find_dates(fold(cell.text), day_first=sheet.day_first)
-        if len(found) == 1 and len(cell.text) - found[0].end < 3 and found[0].start < 30 and not row.labels:
+        labelled = any(label.start >= cell.start for label in row.labels)
+        if len(found) == 1 and len(cell.text) - found[0].end < 3 and found[0].start < 30 and not labelled:
             yield "issue_date", field(found[0].value, row, "pattern", 0.5)
             return
 

@@ -47,7 +47,7 @@ _TITLE = (
 _GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur)"
 _ROMANCE = r"(?:facture|factura(?: rectificativa)?|fattura|avoir|abono|ricevuta|documento|piece|nota d[ie] credito)"
 _PAY = r"(?:regler|paiement|abonen|abonar|betalen|pagamento|pagare|saldare|pago)"
-_VAT = r"(?:vat|gst|hst|pst|sales tax|tax|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|btw|iva|igic)"
+_VAT = r"(?:vat|gst|hst|pst|sales tax|tax|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|btw|iva|igic|qst|tps|tvq)"
 
 _CODE = r"(?: ?\(?(?:eur|usd|gbp|chf|cad|aud)\)?)?"
 
@@ -70,7 +70,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"(?:tax )?invoice date(?:d)?|date of (?:issue|invoice|issuance)|issue date|issued(?: on)?|bill(?:ing)? date",
         r"date issued|invoiced(?: on)?|(?:credit note|document) date",
         r"(?:rechnungs?|ausstellungs|beleg|gutschrifts?|erstell)(?:-?/? ?(?:liefer|leistungs)-?)?[ -]?datum",
-        r"rechnungs-? ?(?:/|und) ?(?:liefer|leistungs)datum|datum der (?:rechnung|ausstellung)",
+        r"rechnungs(?:datum)?-? ?(?:/|und|=) ?(?:liefer|leistungs)-?datum|datum der (?:rechnung|ausstellung)",
         r"(?:ausgestellt|erstellt) am|rechnung vom|date de (?:la )?(?:facture|facturation)",
         r"date d[e'] ?(?:emission|etablissement|l'avoir)|date (?:facture|avoir)|facture du",
         r"(?:emise?|etablie?|facturee?) le|(?:factuur|nota|credit)[ -]?datum|datum (?:factuur|creditnota)",
@@ -85,16 +85,19 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"zu (?:be)?zahlen bis|zahlung bis(?: zum)?|zahlungs(?:frist|termin)|faelligkeit(?:sdatum)?|netto bis",
         r"(?:date d')?echeance(?: le)?|date limite(?: de (?:paiement|reglement))?(?: le)?|date de reglement",
         r"a (?:payer|regler) (?:avant|pour|au plus tard)(?: le)?|(?:payable|reglement) (?:avant le|le|au)",
-        r"(?:zahlbar|uberweisen|payable|payment|begleichen)\b.{0,40}?\b(?:bis|by|before|until)(?: zum| am| the)?",
+        r"(?:zahlbar|zahlen|uberweisen|payable|payment|begleichen)\b.{0,40}?\b(?:bis|by|before)(?: [a-z]{2,10}){0,2}",
+        r"(?:zahlbar|zahlung|payable|payment)\b[^.()\d]{0,20}\d{0,2}[^.()\d]{0,20}\(",
         rf"{_PAY}\b.{{0,40}}?\b(?:avant(?: le)?|antes del?|voor|uiterlijk|entro(?: il)?)",
         r"verval(?:datum|dag)|(?:uiterste )?betaaldatum|te (?:betalen|voldoen) (?:voor|uiterlijk)|betalen voor",
         r"uiterlijk (?:op|voor)|bedrag voor|(?:fecha (?:de )?)?(?:vencimiento|vto)|fecha limite(?: de pago)?",
         r"vence(?: el)?|pagar antes del?|(?:data (?:di )?)?scadenza(?: pagamento| fattura)?|scade il",
-        r"da pagare entro(?: il)?|betrag.{0,40}? wird am|prelevement (?:a partir )?(?:le|du)|preleve(?:e|es|s)? le",
+        r"da pagare entro(?: il)?|\w{0,12}betrag\b.{0,40}?\bwird am|prelevement (?:a partir )?(?:le|du)",
+        r"preleve(?:e|es|s)? le",
         r"(?:will be|to be) (?:debited|collected|charged|taken)(?: on)?|incasso ?(?:datum|op)|addebito (?:il|in data)",
     ),
     Kind.SELLER: (
-        r"seller|vendor|supplier|sold by|from|service provider|issued by|payee|verkaufer|lieferant|rechnungssteller",
+        r"verkauft von|vendu par|venduto da|vendido por|verkocht door|seller|vendor|supplier|sold by|from",
+        r"service provider|issued by|payee|verkaufer|lieferant|rechnungssteller",
         r"rechnungsersteller|leistungserbringer|absender|vendeur|fournisseur|emetteur|prestataire|verkoper",
         r"leverancier|afzender|vendedor|proveedor|emisor|venditore|fornitore|cedente(?:/prestatore)?|emittente",
     ),
@@ -114,7 +117,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"net (?:total|amount|value|price|sum|goods)|total net(?: amount| ht)?|goods total|net",
         rf"total \(?(?:excl|ex|before|without|w/o)\S* ?{_VAT}?|taxable (?:amount|value)",
         rf"amount (?:before|excl\S*) {_VAT}|excl\S* {_VAT}|total charges|netto ?(?:bedrag|totaal)",
-        r"netto(?:betrag|summe|wert|gesamt|rechnungsbetrag)?(?: gesamt)?|zwischensumme(?: \(?netto\)?)?",
+        r"netto(?:betrag|summe|wert|gesamt|rechnungsbetrag)?(?: gesamt)?|zwischentotal|zwischensumme(?: \(?netto\)?)?",
         r"(?:gesamt|summe|total|gesamtsumme|gesamtbetrag|rechnungsbetrag|betrag|warenwert)[ -]?\(?netto\)?",
         r"positionssumme|summe positionen|gesamtnetto|(?:sous-?|sous )total(?: ht)?",
         r"(?:montant )?total (?:net )?(?:hors taxes?|h\.?t\b\.?)|(?:total |montant |net )h\.?t\b\.?",
@@ -126,7 +129,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.TAX: (
         r"(?:sales )?tax rate[ :]{0,2}\d[\d.,]{0,5} ?%|(?:totaal |bedrag )btw|btw[ -]?(?:bedrag|totaal)|b\.t\.w\.",
         rf"(?:total |plus |add |zzgl\.? |zuzuglich |\+ ?)?{_VAT}(?: (?:amount|total|due|payable|hoog|laag))?",
-        r"estimated tax|total tax(?:es)?|taxes|c\.?gst|s\.?gst|i\.?gst",
+        r"estimated tax|total tax(?:es)?|taxes|[csi]\.?gst ?\d{0,2}",
         r"(?:gesetzliche )?(?:mwst|ust|umsatz-?steuer|mehrwert-?steuer)[ .-]{0,2}(?:betrag|gesamt|summe)?",
         r"steuer(?:betrag)?|(?:summe|gesamt) (?:mwst|ust|steuer)|vat amount",
         r"(?:montant |total )(?:de (?:la )?)?(?:tva|taxes?)|t\.v\.a\.?",
@@ -143,13 +146,15 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         rf"(?:grand |invoice |order |bill |overall )?totals?(?: (?:amount|price|sum|value|gross))?{_CODE}",
         rf"(?:gesamt|end|rechnungs|brutto)(?:betrag|summe|preis)(?: (?:brutto|inkl\S*(?: {_VAT})?))?{_CODE}",
         rf"rechnungs(?:end)?(?:betrag|summe)|brutto(?:betrag|summe)?|gesamt(?: ?brutto)?{_CODE}|summe(?: brutto)?",
-        r"insgesamt|total brutto|zu zahlender gesamtbetrag",
+        r"insgesamt|total brutto|zu zahlender gesamtbetrag|(?:rechnungs|gesamt)total(?: chf)?|gutschrifts?betrag",
+        r"(?:credit|refund) total",
         r"totaal ?(?:bedrag)?(?: \(?incl\S* ?(?:btw)?| inclusief btw)?|factuur ?(?:bedrag|totaal)|eindtotaal",
         r"bedrag \(?incl\S* btw|inclusief btw",
         r"totale(?: (?:fattura|documento|generale|complessivo|iva inclusa|ivato))?|importo totale",
         r"tot\. (?:fattura|documento)",
     ),
     Kind.PREPAID: (
+        r"(?:less )?(?:retainer|credits?) (?:applied|paid)",
         r"(?:less )?(?:deposits?|prepayments?|advance payments?|down payments?|payments?)(?: (?:paid|received|made))",
         r"(?:less )?(?:deposit|prepayment|prepaid|advance payment|down payment)s?|amount paid|total paid",
         r"already paid|(?:less )?paid(?: (?:to date|amount))?",
@@ -203,7 +208,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"betalingskenmerk|referencia de pago|causale",
     ),
     Kind.SHIP: (
-        r"ship(?:ped)?(?: |-)?to|deliver(?:y)? (?:to|address)|shipping address|service address",
+        r"shipper|consignee|ship(?:ped)?(?: |-)?to|deliver(?:y)? (?:to|address)|shipping address|service address",
         r"liefer(?:adresse|anschrift)|warenempfanger|versandadresse|adresse de livraison|adresse de l'installation",
         r"livree? a|(?:aflever|lever)adres|direccion de (?:envio|entrega)|indirizzo di (?:consegna|spedizione)",
         r"destinazione(?: merce)?",

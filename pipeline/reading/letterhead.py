@@ -21,7 +21,8 @@ SHIP_ROWS = 3
 _BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstitut|caixa\w*|credit)\b")
 _ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
 _REACHED = re.compile(
-    r"@|\bwww\.|\b(?:tel|phone|fon|fax|iban|ust|vat|tva|btw|iva|nif|cif|hr[ab]|amtsgericht|siret|rcs|kvk)\b"
+    r"@|\bwww\.|\b(?:tel|phone|fon|fax|iban|ust|vat|tva|btw|iva|nif|cif|gstin|abn|ein|hr[ab]|amtsgericht|siret|rcs|kvk)\b"
+    r"|, \d{4,5} [a-z]{3}"
 )
 _IMPRINT = re.compile(
     r"\b(?:au capital|capital social|cap\. soc|rcs|siret|registered (?:in|office|at|address)"
@@ -96,9 +97,13 @@ def _seen(rows: Sequence[Row]) -> _Seen:
 
 
 def _footer(rows: Sequence[Row]) -> Iterator[int]:
+    """The last rows of each page, in its lower half."""
+    pages = Counter(row.page for row in rows)
+    passed: Counter[int] = Counter()
     for place, row in enumerate(rows):
-        after = rows[place + FOOTER_ROWS] if place + FOOTER_ROWS < len(rows) else None
-        if after is None or after.page != row.page:
+        passed[row.page] += 1
+        left = pages[row.page] - passed[row.page]
+        if left < FOOTER_ROWS and left < passed[row.page]:
             yield place
 
 

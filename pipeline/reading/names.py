@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.reading.addressees import find_addressee
 from pipeline.reading.addresses import FoundName
-from pipeline.reading.labels import Kind
+from pipeline.reading.labels import Kind, Label
 from pipeline.reading.letterhead import find_sender
 from pipeline.reading.naming import FROM_TO, HAS_FORM, ROUTE_WORDS, as_name
 from pipeline.reading.rows import Cell, Row, fold
@@ -15,6 +15,8 @@ from pipeline.reading.tables import is_header
 
 _NAME_LINE = re.compile(r"(?:name|firma|company|nom|naam|nombre|nome|ragione sociale) ?: *(.*)$", re.IGNORECASE)
 ROUTE_ROWS = 12
+_LEADING = re.compile(r"\b(?:to|by|von|an|par|a|da|por|door|aan)$")
+_TO = re.compile(r"(?:to|an|aan|para) ?: (?=\S)")
 TO_WORDS = frozenset(word for words in FROM_TO.values() for word in words.split())
 
 
@@ -25,13 +27,31 @@ def find_buyer(rows: Sequence[Row]) -> FoundName | None:
         if word not in FROM_TO:
             under = under or _under(rows, place, cell)
     for place, row in enumerate(rows):
-        if any(label.kind is Kind.SELLER for label in row.labels):
-            heads = (cell for cell in row.cells if fold(cell.text).rstrip(" :") in TO_WORDS)
-            under = under or next((found for cell in heads if (found := _under(rows, place, cell))), None)
+        under = under or _opposite(rows, place)
+        inline = inline or _addressed(row)
         for cell, end in _labels_of(row, Kind.BUYER):
             inline = inline or _inline(rows, place, cell, end) or _beside(rows, place, cell, end)
             under = under or _under(rows, place, cell)
     return inline or under or find_addressee(rows)
+
+
+def _opposite(rows: Sequence[Row], place: int) -> FoundName | None:
+    """The name under a mere "To" that stands in a row with the seller's heading."""
+    row = rows[place]
+    if not any(label.kind is Kind.SELLER for label in row.labels):
+        return None
+    heads = (cell for cell in row.cells if fold(cell.text).rstrip(" :") in TO_WORDS)
+    return next((found for cell in heads if (found := _under(rows, place, cell))), None)
+
+
+def _addressed(row: Row) -> FoundName | None:
+    """The name behind "To:" at the beginning of a cell."""
+    for cell in row.cells:
+        match = _TO.match(row.folded[cell.start : cell.end])
+        name = as_name(cell.text[match.end() :]) if match else None
+        if name:
+            return FoundName(name, row, "label", 0.75)
+    return None
 
 
 def find_seller(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
@@ -72,22 +92,28 @@ def _differs(name: str, buyer: FoundName | None) -> bool:
 def _labels_of(row: Row, kind: Kind) -> Iterator[tuple[Cell, int]]:
     """Labels of a kind that open a cell and are part of neither a sentence nor, without a colon, a company's name."""
     for label in row.labels:
-        cell = next((each for each in row.cells if each.start == label.start), None)
+        cell = next((each for each in row.cells if _opens(each, label)), None)
         if label.kind is not kind or cell is None:
             continue
         rest = row.text[label.end : cell.end].lstrip()
-        named = rest[:1] != ":" and HAS_FORM.search(cell.text)
+        named = rest[:1] != ":" and HAS_FORM.search(cell.text) and not _LEADING.search(row.folded[: label.end])
         if not named and (not rest or rest[0] in ":(/" or as_name(rest)):
             yield cell, label.end
 
 
+def _opens(cell: Cell, label: Label) -> bool:
+    """Whether a label stands first in a cell, or second behind a stroke, as in "Consignee / Bill to"."""
+    before = cell.text[: max(0, label.start - cell.start)].rstrip()
+    return cell.start <= label.start < cell.end and (not before or (before[-1] in "/|" and len(before) < 20))
+
+
 def _inline(rows: Sequence[Row], place: int, cell: Cell, end: int) -> FoundName | None:
-    """The name after the colon of a label; in the next cell only if none stands under the label."""
+    """The name after the colon of a label, or after "to" or "by"; in the next cell only if none is under the label."""
     row = rows[place]
     rest = row.text[end : cell.end].strip()
-    if rest.startswith(":") and rest.strip(" :"):
+    if rest.strip(" :") and (rest.startswith(":") or _LEADING.search(row.folded[:end])):
         name = as_name(rest.strip(" :"))
-        return FoundName(name, row, "label", 0.9) if name else None
+        return FoundName(name, row, "label", 0.9 if rest.startswith(":") else 0.8) if name else None
     if rest == ":":
         after = next((each for each in row.cells if each.start >= cell.end), None)
         stands = any(_starts(each, cell) for each in rows[place + 1 : place + 2])

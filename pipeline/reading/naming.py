@@ -26,6 +26,7 @@ POSTAL = re.compile(
     r"^(?:[A-Z]{1,2}[- ])?(?:\d{4,5} [^\W\d_]|\d{5}[A-Z][a-z]|\d{4} ?[A-Z]{2}\b)|\b[A-Z]{2},? {1,2}\d{5}(?:-\d{4})?\b"
     r"|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b"
     r"|\b[A-Z]\d[A-Z] ?\d[A-Z]\d\b"
+    r"|\b(?:NSW|VIC|QLD|TAS|ACT|SA|WA|NT),? {1,2}\d{4}$"
 )
 _NOT_NAME = re.compile(
     r"[@:]|https?|www\.|\d{5,}|\b(?:tel|fax|phone|iban|bic|page|seite|telefon|email|e-mail)\b|%|[€$£]|^\W|\.com\b"

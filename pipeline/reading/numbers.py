@@ -12,8 +12,10 @@ from pipeline.reading.naming import POSTAL
 from pipeline.reading.rows import Cell, Row, fold
 from pipeline.reading.tables import cells_below, has_item_word, is_header
 
+_SPACED = r"\d{2,6}(?: \d{2,6}){1,5}(?= {2}|$)"
 _NUMBER = re.compile(
-    r"[ :.#°º-]{0,160}(?:n[°º.] ?)?((?:[A-Za-z]{1,4} )?[A-Za-z0-9][A-Za-z0-9/_.-]{0,38}[A-Za-z0-9]|\d)(?![\w/-])"
+    rf"[ :.#°º-]{{0,160}}(?:n[°º.] ?)?({_SPACED}|(?:[A-Za-z]{{1,4}} )?[A-Za-z0-9][A-Za-z0-9/_.-]{{0,38}}[A-Za-z0-9]|\d)"
+    r"(?![\w/-])"
 )
 _BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º]|#)\.? ?[:.]?(?= |$)")
 _PHONE = re.compile(r"[+(][\d ()/.-]{6,}|0\d{1,5}[ /-]\d[\d /-]{4,}|\d{3}[ .-]\d{3}[ .-]\d{4}")
@@ -72,7 +74,8 @@ def _below(rows: Sequence[Row], place: int, label: Label) -> FoundNumber | None:
 def _as_number(text: str, *, title: bool) -> str | None:
     text = text.strip(" .,:;#-/")
     digits = sum(sign.isdigit() for sign in text)
-    if not digits or len(text) > 40 or text.count(" ") > 1 or (title and digits < 3):
+    worded = text.count(" ") > 1 and not text.replace(" ", "").isdigit()
+    if not digits or len(text) > 40 or worded or (title and digits < 3):
         return None
     if any(date.end - date.start >= len(text) - 1 for date in dates.find_dates(fold(text))):
         return None

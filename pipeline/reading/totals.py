@@ -126,12 +126,11 @@ def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _added(taxes: Sequence[Candidate]) -> list[Candidate]:
-    """The sum of several tax rows (two rates), as one candidate."""
-    distinct = _distinct(taxes)
-    if len(distinct) < 2 or len(distinct) > 6:
-        return []
-    total = sum((each.value for each in distinct), Decimal(0))
-    return [Candidate(Kind.TAX, total, distinct[0].row, 0.5, "arithmetic")]
+    """The sum of several tax rows (two rates, or two taxes of one rate), as one candidate."""
+    by_row = {(each.row.page, each.row.text): each for each in taxes}
+    several = [_distinct(taxes), list(by_row.values())]
+    totals = {sum((each.value for each in rows), Decimal(0)): rows[0].row for rows in several if 2 <= len(rows) <= 6}
+    return [Candidate(Kind.TAX, total, row, 0.5, "arithmetic") for total, row in totals.items()]
 
 
 def left_to_pay(rows: Sequence[Row], chosen: dict[Kind, Candidate]) -> Candidate | None:
