@@ -29,6 +29,7 @@ from pipeline.handling import Extraction, Field, Handler
 from pipeline.reading.lessons import Lesson, Remembered, name_key, of_the_issuer
 from pipeline.reading.memory import METHOD, recalled, with_memory
 from pipeline.reading.rows import fold
+from pipeline.remembered import MAX_DOCUMENTS
 
 XML = "application/xml"
 # What is read from print.
@@ -134,7 +135,7 @@ def measure(every: Sequence[Sample], handler: Handler, options: argparse.Namespa
                 remembered = corrected(sample, read, names)
                 tally.corrections += len(remembered.lessons)
                 if remembered.lessons:
-                    known.insert(0, remembered)
+                    known = [remembered, *known][:MAX_DOCUMENTS]
     return tally
 
 

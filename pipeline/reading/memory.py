@@ -123,15 +123,18 @@ def _is_proved(name: str, field: Field | None, extraction: Extraction) -> bool:
 
 
 def _mistake(name: str, before: Field | None, known: Sequence[_Known], here: Print) -> Mistake:
-    """Whether what was found is the mistake again that a person corrected: the same value, or from the same place."""
-    each = next((each for each in known if name in each.lessons), None)
-    if before is None or each is None or not each.lessons[name].wrong:
+    """Whether what was found is a mistake again that a person corrected: the same value, or from the same place.
+
+    A place that was right on another document is none of a mistake.
+    """
+    if before is None:
         return Mistake.NONE
-    lesson, sort = each.lessons[name], sort_of(name)
-    again = same(sort, lesson.wrong, before.value) and name in OWN + FAMILIAR
-    anchors = learn(name, lesson.wrong, each.sheet, page=lesson.page, snippet=lesson.wrong_row)
-    if again or any(_is_there(recall(anchor, here), before) for anchor in anchors):
-        return Mistake.AGAIN if lesson.value else Mistake.NOTHING
+    for each in (each for each in known if name in each.lessons and each.lessons[name].wrong):
+        lesson = each.lessons[name]
+        again = name in OWN + FAMILIAR and same(Sort.WORDS, lesson.wrong, before.value)
+        anchors = learn(name, lesson.wrong, each.sheet, snippet=lesson.wrong_row)
+        if again or any(_is_there(recall(anchor, here), before) and not _right(anchor, known) for anchor in anchors):
+            return Mistake.AGAIN if lesson.value else Mistake.NOTHING
     return Mistake.NONE
 
 
@@ -169,17 +172,16 @@ def _field(value: str, row: Row, confidence: float) -> Field:
 
 
 def _anchored(name: str, known: Sequence[_Known], here: Print, taken: Taken) -> Field | None:
-    """What the anchors of the lessons find; those that would be wrong on another remembered document do not count.
+    """What the anchors of the lessons find; those that are wrong on as many remembered documents as right do not count.
 
     A value that was found there as another field is that one's: on the corrected document the two were the same.
     """
     hits: dict[str, list[Hit]] = defaultdict(list)
     for each in known:
         for anchor in _learned(name, each):
-            if all(_agrees(anchor, other) for other in known if other is not each):
-                hit = recall(anchor, here)
-                if hit is not None:
-                    hits[hit.value].append(hit)
+            hit = recall(anchor, here)
+            if hit is not None and _right(anchor, known) > sum(_says(anchor, other) is False for other in known):
+                hits[hit.value].append(hit)
     if not hits:
         return None
     ranked = sorted(hits.values(), key=_weight, reverse=True)
@@ -204,13 +206,16 @@ def _learned(name: str, known: _Known) -> Iterator[Anchor]:
         yield from learn(name, lesson.value, known.sheet, page=lesson.page, snippet=lesson.snippet)
 
 
-def _agrees(anchor: Anchor, known: _Known) -> bool:
-    """Whether the anchor says nothing wrong of a document whose value is known."""
+def _right(anchor: Anchor, known: Sequence[_Known]) -> int:
+    """On how many documents the anchor finds the value that is known to be right."""
+    return sum(_says(anchor, each) is True for each in known)
+
+
+def _says(anchor: Anchor, known: _Known) -> bool | None:
+    """Whether the anchor finds the right value on a document; None if it finds nothing or the value is not known."""
     lesson = known.lessons.get(anchor.name)
-    if lesson is None:
-        return True
-    hit = recall(anchor, known.sheet)
-    return hit is None or same(anchor.sort, hit.value, lesson.value)
+    hit = recall(anchor, known.sheet) if lesson is not None else None
+    return None if hit is None or lesson is None else same(anchor.sort, hit.value, lesson.value)
 
 
 def _chosen(name: str, before: Field | None, told: Field | None, mistake: Mistake) -> Field | None:

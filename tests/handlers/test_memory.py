@@ -179,6 +179,24 @@ def test_a_second_document_whose_value_is_known_takes_back_an_anchor_that_would_
     assert (sure.value, sure.confidence > 0.9) == ("2024-03-09", True)
 
 
+def test_one_slip_of_a_person_does_not_unteach_what_other_documents_show() -> None:
+    sums = ("200,00", "38,00", "238,00")
+    others = [_invoice(number, "04.05.2024", "03.06.2024", sums) for number in ("Q-4480", "Q-4490")]
+    right = [_remembered(Lesson("invoice_number", "fix", "Q-4471"))]
+    right.append(_remembered(Lesson("invoice_number", "fix", "Q-4480"), of=others[0]))
+    slip = _remembered(Lesson("invoice_number", "fix", "77810"), of=others[1])
+    (field,) = recalled(SECOND, _found(), [slip, *right]).fields["invoice_number"]
+    assert (field.value, field.confidence > 0.9) == ("Q-5120", True)
+
+
+def test_a_mistake_is_known_again_though_the_latest_correction_was_of_another_one() -> None:
+    customer = Field("77810", 1, "Fenland Library, 4 Dyke Road Customer 77810", "label", 0.9)
+    older = Lesson("invoice_number", "fix", "Q-4471", wrong="77810", wrong_row=customer.snippet)
+    latest = Lesson("invoice_number", "fix", "Q-4471", wrong="2", wrong_row="Gravel, 2 loads 200,00")
+    known = [_remembered(latest), _remembered(older)]
+    assert _value(recalled(SECOND, _found(invoice_number=customer), known), "invoice_number") == "Q-5120"
+
+
 def test_one_row_is_hardly_two_totals_though_both_were_the_same_on_the_corrected_invoice() -> None:
     both = _remembered(Lesson("amount_due", "fix", "238.00"), Lesson("total_gross", "fix", "238.00"))
     found = recalled(SECOND, _found(), [both]).fields
