@@ -17,6 +17,7 @@ from pipeline.reading.ranking import Features, probabilities
 
 __all__ = ["Features", "chosen", "probability", "weights"]
 
+SURE = 0.95  # of a probability that is left, as other contracts differ from those the weights were made of
 Candidate = TypeVar("Candidate")
 
 
@@ -37,7 +38,7 @@ def probability(features: Features, name: str) -> float:
 def chosen(
     candidates: Sequence[tuple[Candidate, Features]], name: str, *, least: float = 1.0
 ) -> tuple[Candidate, float] | None:
-    """The likeliest candidate and its probability, among all of a document's and "none of these".
+    """The likeliest candidate and how sure it is, among all of a document's and "none of these".
 
     None where the best is not even `least` times as likely as "none".
     """
@@ -45,4 +46,4 @@ def chosen(
     place = max(range(len(candidates)), key=lambda each: shares[each], default=None)
     if place is None or shares[place] < shares[-1] * least:
         return None
-    return candidates[place][0], shares[place]
+    return candidates[place][0], SURE * shares[place]

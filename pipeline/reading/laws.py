@@ -17,10 +17,13 @@ _KIND = r"(?:state|commonwealth|province|republic|federal republic|kingdom|count
 _OF = rf"(?:the )?(?:{_KIND} ?of (?:the )?)?"
 _PATTERNS = (
     re.compile(
-        rf"\b(?i:laws? {_KIND} of |laws?,? (?:and (?:\w+ )?\w+ |of general application )?(?:of ?|in force in |in "
+        rf"\b(?i:laws? {_KIND} of |laws?(?: ?\([^()]{{0,60}}\)|,[^,.;]{{3,60}})?,? "
+        r"(?:and (?:\w+ )?\w+ |of general application )?(?:of ?|in force in |in "
         rf"|applicable in )(?:and applicable in )?{_OF}){_PLACE}"
     ),
     re.compile(rf"\b(?i:by|with|to|under) (?:the )?(?:internal |substantive )?{_PLACE} (?i:laws?)\b"),
+    re.compile(rf"{_PLACE} (?i:laws? (?:shall |will )?(?:exclusively )?(?:governs?|appl(?:y|ies))\b)"),
+    re.compile(rf"\b(?i:governing law ?[:.–-] ?(?:the )?(?:laws? of (?:the )?)?(?:{_KIND} of (?:the )?)?){_PLACE}"),
     re.compile(rf"\b(?i:in the state of) {_PLACE} (?i:and shall be governed by .{{0,60}}\blaws thereof)"),
     re.compile(r"\b(?i:recht) (?:der |des )?((?:Bundesrepublik |Republik )?[A-ZÄÖÜ]\w+)"),
     re.compile(r"\b(?i:(deutsche[sm]?|österreichische[sm]?|schweizer(?:ische[sm]?)?) recht)\b"),
@@ -35,6 +38,11 @@ _GOVERNED = re.compile(
     r"govern(?:ed|ing law|s)?|construed|interpreted|es gilt|unterliegt|anwendbares recht|regi[est]?|soumis"
     r"|droit applicable|van toepassing|toepasselijk recht|regira|ley aplicable|regolato|disciplinato"
     r"|legge applicabile)\b"
+)
+_SUBJECT = re.compile(  # looked for where nothing is said to govern
+    r"\b(?:this|the) (?:\w+ ){0,2}?(?:agreement|contract|lease|letter\w*|note|guaranty)\b[^.;]{0,80}?"
+    r"\b(?:subject to|made (?:in|under)|entered into under|under|enforced \w+|determined \w+|in accordance with"
+    r"|according to|pursuant to) (?:and \w+ )?(?:the )?(?:\w+ )?laws? of\b"
 )
 _ITSELF = re.compile(
     r"\b(?:this|the|these) (?:\w+ ){0,3}?(?:agreements?|contract|letter\w*|lease|license|guaranty|note|amendment|terms"
@@ -54,7 +62,9 @@ _TAIL = re.compile(
 )
 _NATION = re.compile(r",? (?:USA|United States(?: of America)?|US)$")
 _FEDERAL = re.compile(
-    r"^(?:the )?United States(?: of America)?,? and (?:of )?(?:the )?(?:State of (?:the )?)?(?=\S)", re.IGNORECASE
+    r"^(?:State and (?:City|County) of |City and State of |County of \w+,? State of )"
+    r"|^(?:the )?United States(?: of America)?,? and (?:of )?(?:the )?(?:State of (?:the )?)?(?=\S)",
+    re.IGNORECASE,
 )
 _DEMONYMS = {
     "England": "english",
@@ -83,9 +93,12 @@ _PLACES = (
     " Northern_Ireland Ireland Germany Austria Switzerland France Belgium Luxembourg Netherlands Italy Spain Portugal"
     " Denmark Sweden Norway Finland Poland Israel Japan China India Singapore Hong_Kong Malaysia Australia New_Zealand"
     " Canada Brazil Mexico Bermuda Cayman_Islands Taiwan Korea Cyprus Greece Turkey South_Africa"
+    " United_Kingdom Hong_Kong_SAR PRC Republic_of_Korea Republic_of_China"
     " Bundesrepublik_Deutschland Deutschland Österreich Schweiz"
 )
-_KNOWN = {place.replace("_", " ").casefold(): place.replace("_", " ") for place in _PLACES.split()}
+_KNOWN = {"people's republic of china": "People's Republic of China"} | {
+    place.replace("_", " ").casefold(): place.replace("_", " ") for place in _PLACES.split()
+}
 
 
 def governing_law(prose: Prose) -> Answer | None:
@@ -93,8 +106,12 @@ def governing_law(prose: Prose) -> Answer | None:
 
     A clause that says what it is that is governed, or is headed so, wins over one that does not; then the first wins.
     """
+    return _best(prose, _GOVERNED) or _best(prose, _SUBJECT)
+
+
+def _best(prose: Prose, mentions: re.Pattern[str]) -> Answer | None:
     best: Answer | None = None
-    for mention in itertools.islice(_GOVERNED.finditer(prose.folded), MAX_MENTIONS):
+    for mention in itertools.islice(mentions.finditer(prose.folded), MAX_MENTIONS):
         for answer in _answers(prose, mention):
             if best is None or answer.confidence > best.confidence:
                 best = answer

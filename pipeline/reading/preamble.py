@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pipeline.reading.party_names import FORM, is_name, name_end
 from pipeline.reading.prose import Prose
 from pipeline.reading.signatures import NAME
 
@@ -16,6 +17,7 @@ COVER = 6_000  # characters in which names without terms may stand
 INTRODUCED = 3_000  # characters in which parties are looked for that no "between" announces
 MAX_OPENINGS = 60  # places that are tried; a text made of "between" costs no more
 MAX_PARTIES = 60
+MAX_JOINTS = 5  # places in a description at which the next party may begin
 
 _BETWEEN = re.compile(
     r"\b(?:entered into by(?! and)|by,? (?:and )?(?:between|among)|b e t w e e n"
@@ -67,29 +69,6 @@ _LEAD = re.compile(
     r"|la sociedad|la societa|the firma|exhibit [\d.]{1,8}|execution (?:version|copy)|letterhead of) )+",
     re.IGNORECASE,
 )
-_FORM = re.compile(
-    r",? ?\b(?:Limited Liability Company"
-    r"|Inc|Incorporated|LLC|L\.L\.C|Ltd|Limited|LLP|L\.P|LP|Corp|Corporation|PLC|plc|Company|Co"
-    r"|GmbH(?: & Co\.? KG)?|AG|KG|SE|B\.V|BV|N\.V|Aktiengesellschaft|Partnership"
-    r"|S\.A\.S|S\.A|SA|KGaA|A/S|Pte\.? Ltd|Sdn\.? Bhd|Oy|Ltda|K\.K"
-    r"|SAS|SARL|S\.L|S\.r\.l|S\.p\.A|S\.A\.R\.L|Pty\.? Ltd|N\.A|S/A|G\.I\.E"
-    r"|e\. ?K|e\. ?V|OHG|GbR|UG(?: \(haftungsbeschränkt\))?)(?!\w)\.?(?:, (?:Inc|LLC|Ltd"
-    r"|L\.P)\b\.?)?",
-    re.IGNORECASE,
-)
-_DESCRIBED = re.compile(
-    r",? (?:an? |a company|with (?:its|a|an|principal|offices?|registered)|having|located|whose|organized|organised"
-    r"|incorporated (?:in|under|and|as)|acting|on behalf|duly"
-    r"|existing|established|formed|registered|residing|through|by and through|of \d|of the city|at \d|represented"
-    r"|vertreten|mit sitz|geschaftsansassig"
-    r"|dont le|au capital|representee?|ayant|gevestigd|statutair|vertegenwoordigd|con (?:sede|domicilio)"
-    r"|doing business|d/b/a|dba|f/k/a|formerly|c/o|address|tel|for services of|director"
-    r"|and a subsidiary"
-    r"|individually|as (?:of|the)|for itself|the (?:undersigned|sole)|is (?:made|entered)|dated|effective|successor"
-    r"|together with|and (?:its|his|her|their)|"
-    r"hereinafter|herein|hereafter|nachfolgend|im folgenden|ci-apres|hierna|en adelante|di seguito|collectively)\b"
-    r"|\((?!haftungsbeschr|\w{2,12}\) ?(?:co|ltd|limited|inc|gmbh|llc)\b)|[;:\[_]|\bwhereas\b|  "
-)
 _DESCRIPTION = re.compile(
     r"[ ,]{0,3}(?:and )?(?:an?|with|having|whose|located|the|organi[sz]ed|incorporated|duly|represented|mit"
     r"|dont|con|met"
@@ -105,39 +84,13 @@ _SENTENCE = re.compile(
     r"\s?[.:;]?\s(?:\d{1,2}\.|\(a\)|[A-Z]\w+ (?:shall|will|is|are|has|have|may|agrees?)\b)|\s?[.:]\s(?!and\b|AND\b)"
 )
 _BEFORE_FORM = re.compile(r"(?:(?:[A-ZÀ-Þ0-9][\w'’.&/-]{0,30}|&|and|of|de|the),? ?){1,8}$")
-# What a contract calls its parties and itself; a name of such words alone is a term that is defined elsewhere.
-_ROLES = re.compile(
-    r"(?:(?:part(?:y|ies)|agreements?|effective|date|term|this|contract|the|execution|commencement|day|year|client"
-    r"|customer|supplier|reseller|distributor|franchis(?:or|ee)|licens(?:or|ee)|less(?:or|ee)|contractor|consultant"
-    r"|seller|buyer|purchaser|vendor|provider|lender|borrower|owner|agent|services?|landlord|tenant|employe[er]"
-    r"|address|disclaimer|recipient|discloser|disclosing|receiving|master|developer|company|corporation|exhibit"
-    r"|europe|america|north|england|wales)(?: |$))+",
-    re.IGNORECASE,
-)
-_PARTICLES = re.compile(r"(?:of|and|the|d[aeiou]s?|del(?:la)?|l[ae]s?|et|und|der|die|das|für|for|in|on|van|von|y|e|a)$")
-_NO_NAME = re.compile(
-    r"^(?:an?|of|and|by|to|our|we|undersigned|this|each|once|such|all|any|if|in|it|its|the part(?:y|ies)|no|for"
-    r"|as|assigns|both|that|trade register)\b",
-    re.IGNORECASE,
-)
-_ADDRESSED = re.compile(r"^[Yy]ou(?![A-Za-z])|^YOU$")
 _LOOSE_END = re.compile(r"(?: (?:of|is|and|the|in|at|by|a|an|for|to))+$")
-_SENTENCE_WORD = re.compile(
-    r"\b(?:shall|will|may|agrees?|pays?|under|your|such|which|hereby|herein|this|these|any|contemplated|respect|reject"
-    r"|reference|provides|with|therein|is|are|was|to|by reference)\b",
-    re.IGNORECASE,
-)
-_PARTNERS = re.compile(r"[A-ZÀ-Þ][\w'’-]{1,25}(?:, [A-ZÀ-Þ][\w'’-]{1,25}){1,3},? (?:&|and) [A-ZÀ-Þ][\w'’-]{1,25}")
 _INDIVIDUAL = re.compile(r"\b(?:an? (?:individual|natural person)|individually|residing|Mr|Mrs|Ms|Herr|Frau|Dr)\b")
 _AFTER_TITLE = re.compile(r".*\b(?:agreement|contract|\d{4})\b|.*\b(?:with|furnish|to) ", re.IGNORECASE)
 _HEADED = re.compile(
     r"(?:[A-Z]{3,20} ){1,4}[A-Z]{3,20} (?=[A-Z][a-z]{2,} )(?!Co|Lim|Inc|Ltd|Gmb)"
 )  # "MUTUAL NDA Fern Mills Inc."
-_TITLE_BEHIND = re.compile(r", ?(?:Jr|Sr|I{2,3}|M\.? ?D|N\.? ?D|Ph\.? ?D|Esq|CPA)\b\.?", re.IGNORECASE)
-_NAME_ENDS = re.compile(r"(?<=[a-z]{3})(?<!\bInc)(?<!orp)(?<!Ltd)\. (?=[A-Z])")
 _NO_TERM = frozenset(("party", "parties", "agreement", "effective", "date", "term", "this", "contract", "the", "day"))
-_KIND_ONLY = re.compile(r"[A-Z][\w ]{2,20} (?:corporation|company|partnership|limited liability company)")
-_BLANK = re.compile(r"[\[\]_{}<>]|\.{3}|\b(?:name|insert|company name|date)\b$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +171,7 @@ def _halves(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _begins_formed(piece: str) -> bool:
-    form = _FORM.search(piece[: _name_end(piece)])
+    form = FORM.search(piece[: name_end(piece)])
     return form is not None and form.start() > 2
 
 
@@ -231,7 +184,7 @@ def _introduced(text: str) -> Iterator[tuple[int, int, str, float]]:
     """Companies that the first lines name, each with its term in brackets soon behind, where no "between" stands."""
     place = 0
     for opening, closing, term in _anchors(text[:INTRODUCED]):
-        for form in _FORM.finditer(text, max(place, opening - 300), opening):
+        for form in FORM.finditer(text, max(place, opening - 300), opening):
             before = text[max(place, form.start() - 100) : form.start()]
             name = _BEFORE_FORM.search(_AFTER_TITLE.sub("", before))
             if name and name[0].strip(" ,").lower() not in ("", "the"):
@@ -282,13 +235,10 @@ def _party(text: str, start: int, end: int, term: str, confidence: float) -> Par
     """The party that a piece of text names, behind what it may still say of the party before."""
     if not _DESCRIPTION.match(text, start, end):
         return _called(text, start, end, term, confidence)
-    for pattern in (_JOINT, _NEXT, _AND):
-        joints = itertools.islice(pattern.finditer(text, start, end), 4)
-        for place in (joint.end() for joint in joints):
-            party = _called(text, place, end, term, confidence)
-            if party is not None:
-                return party
-    return _called(text, start, end, term, confidence)
+    joints = (itertools.islice(each.finditer(text, start, end), MAX_JOINTS) for each in (_JOINT, _NEXT, _AND))
+    found = [_called(text, joint.end(), end, term, confidence) for several in joints for joint in several]
+    parties = [party for party in (*found, _called(text, start, end, term, confidence)) if party is not None]
+    return next((party for party in parties if party.kind == "company"), parties[0] if parties else None)
 
 
 def _called(text: str, start: int, end: int, term: str, confidence: float) -> Party | None:
@@ -301,52 +251,13 @@ def _called(text: str, start: int, end: int, term: str, confidence: float) -> Pa
     called = piece.startswith("the ")  # a term defined elsewhere, "the Company", unless a name follows
     piece = piece.removeprefix("the ")
     start += 4 if called else 0
-    name = _LOOSE_END.sub("", piece[: _name_end(piece)].strip(" ,;:.-")).strip(" ,")
-    if piece[len(name) : len(name) + 1] == "." and _FORM.search(name[-12:]):
+    name = _LOOSE_END.sub("", piece[: name_end(piece)].strip(" ,;:.-")).strip(" ,")
+    if piece[len(name) : len(name) + 1] == "." and FORM.search(name[-12:]):
         name += "."
-    formed = _FORM.search(name) is not None
+    formed = FORM.search(name) is not None
     capitalised = all(word[:1].isupper() for word in name.split())
-    if not _is_name(name, formed=formed) or not (formed or term or capitalised) or (called and " " not in name):
+    if not is_name(name, formed=formed) or not (formed or term or capitalised) or (called and " " not in name):
         return None
     term = "" if term.islower() else term.removeprefix("the ")  # "you" is no name for a party
     kind = "company" if formed else "person" if _INDIVIDUAL.search(text, begin, end) else ""
     return Party(name, term, start, start + len(name), confidence if formed else round(confidence - 0.25, 2), kind)
-
-
-def _is_name(name: str, *, formed: bool) -> bool:
-    letters = sum(sign.isalpha() for sign in name)
-    return (
-        3 <= len(name) <= 100
-        and letters >= 3
-        and name.count(" ") <= 11
-        and (name[0].isupper() or name[0].isdigit() or formed)
-        and not _BLANK.search(name)
-        and not _KIND_ONLY.fullmatch(name)
-        and not _NO_NAME.search(name)
-        and not _ADDRESSED.search(name)
-        and len(_FORM.sub("", name).strip(" .,")) >= 2
-        and _ROLES.fullmatch(name) is None
-        and not _SENTENCE_WORD.search(_FORM.sub("", name))
-        and (formed or all(not word.islower() or _PARTICLES.match(word) for word in name.split()[1:]))
-    )
-
-
-def _name_end(piece: str) -> int:
-    """Where a name ends: at its legal form if that comes before any description, else at comma or description."""
-    folded = piece.lower()
-    described = _DESCRIBED.search(folded)
-    limit = described.start() if described else len(piece)
-    ended = _NAME_ENDS.search(piece, 0, limit)
-    limit = ended.start() if ended else limit
-    forms = [match for match in _FORM.finditer(piece[:limit]) if match.start() > 2]
-    firm = _PARTNERS.match(piece[:limit])  # "Fern, Moss & Reed, Inc."
-    comma = piece.find(",", firm.end() if firm else 0, limit)
-    titled = _TITLE_BEHIND.match(piece, comma, limit) if comma > 0 else None
-    comma = piece.find(",", titled.end(), limit) if titled else comma
-    if forms and (comma < 0 or forms[0].start() <= comma + 1):
-        last = forms[0]
-        for form in forms[1:]:
-            if form.start() <= last.end() + 1:
-                last = form
-        return min(limit, last.end())
-    return comma if comma > 0 else limit
