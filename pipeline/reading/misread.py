@@ -18,6 +18,8 @@ _MONEY = re.compile(
 )
 # Signs that are taken for one another. Letters only: a digit in a word is brought to its letter first.
 _ALIKE = ("oqdcu", "ilj", "hmnb", "bdh", "cgo", "vyu", "fpt", "tlfi", "rn", "ao", "gq", "kx", "mnw", "zs", "bkr")
+_NOUGHT = re.compile(r"(?<![^\W_])(?=[^\W_]{4})([^\W\d_]{1,20})(00?)(?=[^\W\d_]{1,20}(?![^\W_]))")
+_ONE = re.compile(r"(?<=[A-Z]\.)1(?=\.[A-Z])|(?<=[A-Z])1(?=[A-Z]{2})|(?<=[A-Z]{2})1(?=[A-Z])")
 _LETTERS = str.maketrans("015864|!", "olsbbali")
 _LEAST_LETTERS = 5  # of a known word; among shorter ones another word is one letter away
 _WORD = re.compile(r"[a-z0-9|!]{5,}")
@@ -31,6 +33,12 @@ def as_digits(text: str) -> str:
 def money(text: str) -> str:
     """The text with the letters in amounts as digits: `RMO.08` is RM0.08. An amount has a decimal mark and a digit."""
     return _MONEY.sub(lambda match: (match[1] or "") + as_digits(match[2]), text)
+
+
+def letters(text: str) -> str:
+    """The text with noughts and ones inside a word of letters as letters: `J0HOR` is JOHOR, `M.1.D` is M.I.D."""
+    text = _NOUGHT.sub(lambda match: match[1] + ("o" if match[1][-1].islower() else "O") * len(match[2]), text)
+    return _ONE.sub("I", text)
 
 
 def words(folded: str, known: Collection[str]) -> str:

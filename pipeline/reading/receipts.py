@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.reading import ranking
+from pipeline.reading import amounts, ranking
 from pipeline.reading.labels import Kind
 from pipeline.reading.merchants import merchants
 from pipeline.reading.rows import Row
@@ -25,6 +25,8 @@ WIDEST = 64  # characters of a row; a till's paper takes 48, a sheet 100
 TILL_WIDTH, TILL_ROWS = 50, 10  # paper alone tells: words of tills differ from one country to the next
 FEWEST_ROWS = 5
 ADDRESS_TRUST = 0.9  # where an address ends is a matter of taste: as printed, right less often than it is likely
+SUPPOSED_ORDER = 0.9  # the trust in a date of which day and month could be swapped, in a country unknown
+_OTHER_ORDER = frozenset({"USD", "CAD", "PHP"})  # countries that do not, or not only, write the day first
 FIRST_YEAR, LAST_YEAR = 1990, 2039  # of a sale; another year was misread
 
 _CUE = re.compile(
@@ -86,11 +88,20 @@ def issued(rows: Sequence[Row], *, day_first: bool) -> Choice | None:
     if not found:
         return None
     rank, date, row = max(found, key=lambda each: each[0])  # the first of equals
-    if rank < 0:
+    if rank < -1:
         return None
     alone = len({each.value for _, each, _ in found}) == 1
     likely = (0.96 if alone else 0.9) if rank >= 1 else 0.9 if alone else 0.7
-    return Choice(date.value, row, likely * date.trust)
+    told = date.certain or any(each.certain for _, each, _ in found) or _writes_day_first(rows)
+    return Choice(date.value, row, likely * date.trust * (1.0 if told else SUPPOSED_ORDER))
+
+
+def _writes_day_first(rows: Sequence[Row]) -> bool:
+    """Whether the money paid, or the country, is one where the day is written before the month."""
+    named = amounts.currency(row.text for row in rows)
+    found = find_currency(rows)
+    code = named[0] if named else found.code if found else "USD"
+    return code not in _OTHER_ORDER
 
 
 def _dated(row: Row, day_first: bool) -> Iterator[tuple[float, TillDate, Row]]:
@@ -100,7 +111,7 @@ def _dated(row: Row, day_first: bool) -> Iterator[tuple[float, TillDate, Row]]:
     )
     other = _NOT_ISSUED.search(row.folded) is not None
     for date in find_till_dates(row.folded, day_first=day_first, labelled=labelled):
-        timed = TIME.search(row.folded[date.end :]) is not None
+        timed = TIME.search(row.folded[date.end :].lstrip(".,")) is not None
         odd = not FIRST_YEAR <= int(date.value[:4]) <= LAST_YEAR
         yield 2 * labelled + timed - 4 * (other or odd) - 2 * (1 - date.trust), date, row
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pipeline.reading import misread
 from pipeline.reading.rows import Row, squeeze
 from pipeline.reading.till_words import Said, Span, known, said, unprefixed
 
@@ -26,7 +27,10 @@ def addresses(rows: Sequence[Row]) -> Iterator[tuple[Span, dict[str, float]]]:
             value = " ".join(squeeze(text) for text in printed[start:stop])
             if 10 <= len(value) <= 250:
                 features = _features(texts, facts, start, stop)
-                yield Span(value, head[start]), {name: float(found) for name, found in features.items() if found}
+                yield (
+                    Span(misread.letters(value), head[start]),
+                    {name: float(found) for name, found in features.items() if found},
+                )
 
 
 def _cut(row: Row) -> str:

@@ -24,11 +24,11 @@ TIME = re.compile(
 )
 _YEAR = r"(20[0-3]\d|[0-3]\d)"
 _FROM = r"(?<![\w.,/-])"
-_MARK = r"[ .,:/|-]"
-_NUMERIC_INTO_TIME = re.compile(rf"{_FROM}(\d{{1,2}}) ?([-/.]) ?(\d{{1,2}}) ?\2 ?{_YEAR}(?={_CLOCK}(?!\d))")
+_MARK = r"[ .,:/|~-]"
+_NUMERIC_INTO_TIME = re.compile(rf"{_FROM}(\d{{1,2}}) ?([-/.~]) ?(\d{{1,2}}) ?[-/.~] ?{_YEAR}(?=[.,]?{_CLOCK}(?!\d))")
 _ISO_INTO_TIME = re.compile(rf"{_FROM}(20[0-3]\d)([-/.])(\d\d)\2(\d\d)(?={_CLOCK}(?!\d))")
 _COMPACT = re.compile(r"(?<!\w)(20[0-3]\d)([01]\d)([0-3]\d)(?=$|[ t/:-]|[012]\d[0-5]\d)")
-_DIGITS_ALONE = re.compile(r"(?<!\w)([0-3]\d)([01]\d)(20[0-3]\d)(?!\w)")
+_OTHER_MARKS = re.compile(rf"{_FROM}(\d\d)[-/.~=](\d\d)[-/.~=](\d\d)(?![\d/.])")
 _LOST_MARKS = re.compile(rf"{_FROM}(\d\d){_MARK}{{0,2}}(\d\d){_MARK}{{0,2}}(20[0-3]\d)(?!\d)")
 _LETTERS = re.compile(
     rf"{_FROM}({FIGURE}{{1,2}}) ?([-/.]) ?({FIGURE}{{1,2}}) ?\2 ?({FIGURE}{{4}}|{FIGURE}{{2}})(?=$|\W|{_CLOCK})"
@@ -94,6 +94,8 @@ def _supposed(folded: str, day_first: bool, labelled: bool) -> Iterator[TillDate
     for match in _LOST_MARKS.finditer(folded):
         if labelled or not match[0].isdigit():
             yield from _numeric(match, (match[1], match[2], match[3]), day_first, REPAIRED)
+    for match in _OTHER_MARKS.finditer(folded):
+        yield from _numeric(match, (match[1], match[2], match[3]), day_first, REPAIRED)
     for match in _LETTERS.finditer(folded):
         read = match[1] + match[3] + match[4]
         if 2 * sum(map(str.isdigit, read)) >= len(read):

@@ -109,7 +109,7 @@ def _holders(words: Sequence[str], amounts: Sequence[bool]) -> list[int]:
             holders[place:end] = range(place + 1, end + 1)
         else:
             end = place
-        place = max(end, place + 1)
+        place = end + 1
     return holders
 
 
@@ -147,7 +147,7 @@ def _of_its_words(here: Sequence[_Place]) -> dict[str, float]:
         features["said " + " ".join(sorted(clean & {"total", "sub", "excl", "incl", "tax", "rounded", "count"}))] = 1.0
         if "several" in place.said:
             features["in a table"] = 1.0
-        if "total" in clean and not clean & {"sub", "excl", "tax", "count", "less", "adjust", "change"}:
+        if "total" in clean and not clean & {"sub", "excl", "tax", "count", "less", "adjust", "change", "cash"}:
             features["mere total"] = 1.0
     return features
 

@@ -41,7 +41,12 @@ OTHER = re.compile(
     r"|thanks?|tq|please|goods|return\w{0,5}|reg|company no|duplicate)\b|@|\.com|\d[.,]\d\d\b|%"
 )
 _ALMOST_SDN_BHD = re.compile(
-    r"\b(s[dno0]{0,2}n)([. ]{0,2})([bdeh8]h[do0b])\b(?=[ .)]{0,3}$|[ .]{0,2}\()", re.IGNORECASE
+    r"(?<![^\W\d_])(s[dno0]{0,2}n)([. ]{0,2})([bdeh8]h[do0b])\b(?=[ .)]{0,3}$|[ .]{0,2}\()", re.IGNORECASE
+)
+_LONG_WORDS = "enterprise|trading|restaurant|restoran|stationery|hardware|perniagaan|pharmacy|bakery|malaysia"
+_RUN_TOGETHER = re.compile(
+    rf"(?<=[^\W\d_]{{2}})(?=(?:{_LONG_WORDS})\b)|(?<=trading)(?=co\b)|(?<=[^\W\d_]{{2}})(?=sdn[. ]?bhd\b)",
+    re.IGNORECASE,
 )
 _PLAIN_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{3,}(?![^\W_])")
 _PREFIX = re.compile(r"^(?:(?:hq )?add(?:ress)?|own(?:ed)? by|operated by|dimiliki(?: oleh)?|alamat)\b ?[:.] ?")
@@ -119,12 +124,12 @@ def is_wordy(row: Row) -> bool:
 
 
 def restored(name: str) -> str:
-    """A name with the legal form that its letters are taken for: `SDN DHD` is SDN BHD."""
+    """A name with its legal form, letters and spaces as they must have been: `J0YTRADINGCO SDN DHD`, for example."""
 
     def form(match: re.Match[str]) -> str:
-        return _as_printed(match[1], "sdn") + match[2] + _as_printed(match[3], "bhd")
+        return _as_printed(match[1], "sdn") + (match[2] or " ") + _as_printed(match[3], "bhd")
 
-    return _ALMOST_SDN_BHD.sub(form, name)
+    return _ALMOST_SDN_BHD.sub(form, _RUN_TOGETHER.sub(" ", misread.letters(name)))
 
 
 def _as_printed(read: str, form: str) -> str:

@@ -14,6 +14,7 @@ from pipeline.documents.text import Document, Source
 from pipeline.handling import Field
 from pipeline.reading import misread
 from pipeline.reading.till_dates import find_till_dates
+from pipeline.reading.till_words import restored
 from tests.handlers.pages import RECEIPT, document
 
 DATE_ROW = "DATE: 14/08/2017 18:22:07"
@@ -43,6 +44,8 @@ def _recognised(layout: str, confidence: float) -> Document:
         ("AUG14'17 18:22", True),
         ("DATE: I4/O8/2Ol7", False),
         ("14 08 2017 18:22", False),
+        ("14-08~17 18:22", False),
+        ("14/08/2017.18:22", True),
         ("14/082017 18:22", False),
         ("DATE: 14082017", False),
         ("DATE: 14 AU6 2017", False),
@@ -63,6 +66,15 @@ def test_figures_without_a_label_or_a_time_are_no_date(row: str) -> None:
 
 def test_a_year_that_no_till_prints_is_not_the_year_of_the_sale() -> None:
     assert _read(RECEIPT.replace("TEL: 03-1234 5678", "DATE 14/08/2077"))["issue_date"].value == "2017-08-14"
+
+
+def test_a_day_that_could_be_a_month_is_sure_only_where_the_country_tells() -> None:
+    here = RECEIPT.replace("14/08/2017", "04/08/2017")
+    assert _read(here)["issue_date"].confidence >= 0.9
+    nowhere = here.replace(" RM ", "    ").replace("SDN BHD", "ENTERPRISE").replace("SELANGOR", "")
+    found = _read(nowhere)["issue_date"]
+    assert found.value == "2017-08-04"
+    assert found.confidence < 0.9
 
 
 def test_letters_in_amounts_are_digits_and_the_total_is_less_trusted() -> None:
@@ -104,11 +116,32 @@ def test_a_currency_over_a_column_is_named_and_one_of_the_country_is_derived() -
 
 
 def test_of_a_poorly_read_page_only_what_a_sum_proves_is_sure() -> None:
-    found = handler.extract(_recognised(RECEIPT, 0.9)).fields
-    sure = {name for name, several in found.items() if several[0].confidence >= 0.9}
-    assert sure == {"total_gross"}
-    well = handler.extract(_recognised(RECEIPT, 0.99)).fields
-    assert "issue_date" in {name for name, several in well.items() if several[0].confidence >= 0.9}
+    assert _sure(0.9) == {"total_gross"}
+
+
+def test_of_a_fairly_read_page_figures_are_sure_and_names_are_not() -> None:
+    assert _sure(0.98) == {"total_gross", "issue_date", "currency"}
+    assert "seller_name" in _sure(1.0)
+
+
+def _sure(confidence: float) -> set[str]:
+    found = handler.extract(_recognised(RECEIPT, confidence)).fields
+    return {name for name, several in found.items() if several[0].confidence >= 0.9}
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("KEDAI R0TI MERPATI SDN BHD", "KEDAI ROTI MERPATI SDN BHD"),
+        ("KEDAI ROTI MERPATISDNBHD", "KEDAI ROTI MERPATI SDN BHD"),
+        ("KEDAI F00D HALL", "KEDAI FOOD HALL"),
+        ("M.1.D. ENTERPRISE", "M.I.D. ENTERPRISE"),
+        ("MERPATIENTERPRISE", "MERPATI ENTERPRISE"),
+        ("BLOK A10 RESTAURANTS", "BLOK A10 RESTAURANTS"),
+    ],
+)
+def test_letters_and_spaces_of_a_name_are_put_back(read: str, meant: str) -> None:
+    assert restored(read) == meant
 
 
 @given(st.text(alphabet="0123456789OoIlSB.,/:-| RMtotalcash", max_size=60))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from PIL import Image
 
 from pipeline.config import OcrSettings
-from pipeline.documents.ocr import engines, images, order, second_look, skew
+from pipeline.documents.ocr import engines, images, order, second_look, skew, widths
 from pipeline.documents.ocr.paper import as_it_came
 from pipeline.documents.ocr.seen import Engine, Line, Recognised, characters, confidence
 
@@ -38,7 +38,7 @@ class PageReader:
             lines = second_look.again(page, lines, self._below, self._larger_engine)
         layout = order.layout(lines)
         places = as_it_came(layout.places, came.size, level.size, turns, fall)
-        lines = [_scaled(line, 1 / scale) for line in lines]
+        lines = [_scaled(replace(line, text=widths.narrowed(line.text)), 1 / scale) for line in lines]
         return Recognised(
             text=order.reading(lines),
             layout=layout.text,
