@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.reading.addresses import FoundName, domains, is_comma_line, is_of, is_sender_line
 from pipeline.reading.labels import Kind
-from pipeline.reading.letterhead import LEAST, is_sentence, senders
+from pipeline.reading.letterhead import LEAST, is_nobody, senders
 from pipeline.reading.naming import HAS_FORM, POSTAL, as_name
 from pipeline.reading.rows import Cell, Row, fold
 from pipeline.reading.tables import is_header
@@ -113,9 +113,9 @@ def _climb(rows: Sequence[Row], place: int, cell: Cell) -> tuple[int, str] | Non
         if found and _BARE_CODE.fullmatch(cell.text) and _NUMBERED.search(line.text):
             found = None  # the town stood alone between the street and its code
         name = None if _CARE_OF.match(line.text) else as_name(line.text)
-        plain = name is not None and not re.search(r"\d", name) and not is_sentence(name)
-        if found and (not plain or (HAS_FORM.search(found[1]) and HAS_FORM.search(line.text))):
-            break  # another block ends here: no address has a street above its name, nor two companies
+        plain = name is not None and not re.search(r"\d", name) and not is_nobody(name)
+        if found and (not plain or HAS_FORM.search(found[1])):
+            break  # another block ends here: no address has a street above its name, nor somebody above a company
         if name is not None and plain:
             found = (upper, name)
     return found

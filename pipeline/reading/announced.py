@@ -48,8 +48,9 @@ def _over(rows: Sequence[Row], place: int, found: FoundIdentifier) -> str:
 
 
 def _opens(row: Row, label: Label) -> bool:
-    """Whether a label stands first in its cell: in the middle of a sentence it announces nothing."""
-    return any(cell.start == label.start for cell in row.cells)
+    """Whether a label stands first in its cell, or behind a comma: in the middle of a sentence it announces nothing."""
+    before = row.text[: label.start].rstrip(" ")
+    return before[-1:] in (",", ";", "|", "·") or any(cell.start == label.start for cell in row.cells)
 
 
 def _values(rows: Sequence[Row], place: int, label: Label) -> Iterator[tuple[str, Row, float]]:

@@ -18,7 +18,9 @@ _PRINTED_DATE = re.compile(
     r"(?:du|vom|von|del|dated?|van|of|le|issued at|v\.)[ :]{1,3}"
 )
 _PAYABLE_BY = re.compile(r" {1,3}(?:on|by|before|am|bis|zum|le|avant le|op|voor|el|il|entro il)? {0,3}")
-_NOTHING_BETWEEN = re.compile(r"[^a-z0-9]{0,120}(?:(?:the|on|am|le|el|il|op|is|by|zum|den|dem)\b[ :.]{1,3})?")
+_NOTHING_BETWEEN = re.compile(
+    r"[^a-z0-9]{0,120}(?:(?:the|on|am|le|el|il|op|is|by|zum|den|dem|del|du|vom|from|dal|von|van)\b[ :.]{1,3})?"
+)
 _DATE_LABELS = {
     Kind.ISSUED: ("issue_date", 0.93),
     Kind.NUMBER: ("issue_date", 0.75),

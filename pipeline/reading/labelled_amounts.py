@@ -78,8 +78,9 @@ def _amounts(row: Row, comma: bool) -> list[FoundAmount]:
 
 def _triples(row: Row, amounts: Sequence[FoundAmount]) -> Iterator[tuple[Candidate, Candidate, Candidate]]:
     for (first, second), (_, third) in pairwise(pairwise(amounts)):
-        adds_up = abs(first.value + second.value - third.value) < CENT
-        if adds_up and first.cents and third.cents and second.value and plausible(second.value, third.value):
+        adds_up = abs(first.value + second.value - third.value) < CENT and plausible(second.value, third.value)
+        taxed = second.value or any(label.kind is Kind.GROSS for label in row.labels)
+        if adds_up and first.cents and third.cents and taxed:
             yield (
                 Candidate(Kind.NET, first.value, row, 0.8, "arithmetic"),
                 Candidate(Kind.TAX, second.value, row, 0.8, "arithmetic"),

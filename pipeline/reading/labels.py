@@ -44,7 +44,7 @@ _TITLE = (
     r"(?:tax invoice|invoice|\w{0,16}rechnung|facture(?: d'avoir)?|(?:credit)?factuur|factura(?: rectificativa)?"
     r"|fattura|bill|credit (?:note|memo)|gutschrift|rechnungskorrektur|avoir|creditnota|nota d[ie] credito|abono)"
 )
-_GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur)"
+_GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur|honorarnote|liquidation)"
 _ROMANCE = r"(?:facture|factura(?: rectificativa)?|fattura|avoir|abono|ricevuta|documento|piece|nota d[ie] credito)"
 _PAY = r"(?:regler|paiement|abonen|abonar|betalen|pagamento|pagare|saldare|pago)"
 _VAT = r"(?:vat|gst|hst|pst|sales tax|tax|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|btw|iva|igic|qst|tps|tvq)"
@@ -62,19 +62,21 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         rf"{_GERMAN}(?: \([^()]{{1,40}}\)){{0,2}}[ -]{{1,3}}(?:nr|no|nummer|#|n[°º])",
         rf"(?:numero|num|n[°ºo]|n\.[°ºo]?|no)\.? ?(?:de |du |della |di )?(?:la |l'|d')?{_ROMANCE}",
         rf"{_ROMANCE} (?:n|nr|no|num|numero|n\.?[°ºo])\b|{_ROMANCE} n\.?[°º]",
-        r"ref(?:erence|\.)? (?:de )?(?:la )?facture|(?:(?:credit)?factuur|nota|creditnota)[ -]?(?:nummer|nr|no)\b",
+        r"ref(?:erence|\.)? (?:de )?(?:la )?facture",
+        r"(?:(?:credit)?factuur|(?:credit)?nota|declaratie)[ -]?(?:nummer|nr|no)\b",
         r"n[°º] documento",
     ),
     Kind.TITLE: (_TITLE,),
     Kind.ISSUED: (
         r"(?:tax )?invoice date(?:d)?|date of (?:issue|invoice|issuance)|issue date|issued(?: on)?|bill(?:ing)? date",
-        r"date issued|invoiced(?: on)?|(?:credit note|document) date",
+        r"date issued|created(?: on)?|invoiced(?: on)?|(?:credit note|document) date",
         r"(?:rechnungs?|ausstellungs|beleg|gutschrifts?|erstell)(?:-?/? ?(?:liefer|leistungs)-?)?[ -]?datum",
         r"rechnungs(?:datum)?-? ?(?:/|und|=) ?(?:liefer|leistungs)-?datum|datum der (?:rechnung|ausstellung)",
         r"(?:ausgestellt|erstellt) am|rechnung vom|date de (?:la )?(?:facture|facturation)",
         r"date d[e'] ?(?:emission|etablissement|l'avoir)|date (?:facture|avoir)|facture du",
         r"(?:emise?|etablie?|facturee?) le|(?:factuur|nota|credit)[ -]?datum|datum (?:factuur|creditnota)",
-        r"documentdatum|fecha (?:de )?(?:la )?(?:factura|emision|expedicion|facturacion)|(?:emitida|expedida) el",
+        r"documentdatum|fecha (?:de )?(?:la )?(?:emision|expedicion|facturacion)(?: (?:de )?(?:la )?factura)?",
+        r"fecha (?:de )?(?:la )?factura|(?:emitida|expedida) el",
         r"data (?:di |della )?(?:fattura|emissione|documento|fatturazione|nota)|data doc\b|emessa il",
     ),
     Kind.DATE: (r"tax point(?: date)?|date|datum|fecha|data|dated",),
@@ -90,7 +92,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         rf"{_PAY}\b.{{0,40}}?\b(?:avant(?: le)?|antes del?|voor|uiterlijk|entro(?: il)?)",
         r"verval(?:datum|dag)|(?:uiterste )?betaaldatum|te (?:betalen|voldoen) (?:voor|uiterlijk)|betalen voor",
         r"uiterlijk (?:op|voor)|bedrag voor|(?:fecha (?:de )?)?(?:vencimiento|vto)|fecha limite(?: de pago)?",
-        r"vence(?: el)?|pagar antes del?|(?:data (?:di )?)?scadenza(?: pagamento| fattura)?|scade il",
+        r"(?:spatestens|uiterlijk|au plus tard)(?: am| bis| zum| op| le)?|vence(?: el)?|pagar antes del?",
+        r"(?:data (?:di )?)?scadenza(?: pagamento| fattura)?|scade il",
         r"da pagare entro(?: il)?|\w{0,12}betrag\b.{0,40}?\bwird am|prelevement (?:a partir )?(?:le|du)",
         r"preleve(?:e|es|s)? le",
         r"(?:will be|to be) (?:debited|collected|charged|taken)(?: on)?|incasso ?(?:datum|op)|addebito (?:il|in data)",
@@ -108,7 +111,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"rechnungsadresse|rechnungsanschrift|auftraggeber|leistungsempfanger|empfanger",
         r"kunde(?:nanschrift|nadresse)?|factur(?:e|ee|er) a|adresse de facturation|client|acheteur|destinataire",
         r"nom du client|nom de l'abonne|factu(?:ur)?adres|factuur aan|gefactureerd aan|klant(?:naam)?|koper|afnemer",
-        r"ontvanger|debiteur|facturar a|facturado a|(?:datos del )?cliente|comprador|destinatario",
+        r"ontvanger|debiteur|facturar a|facturado a|(?:datos del )?cliente|titular(?: del contrato)?|comprador",
+        r"destinatario",
         r"direccion de facturacion|fatturare a|intestatario|cessionario(?:/committente)?|acquirente",
         r"spett(?:abile|\.)?(?: ?le)?\.?|committente",
     ),
@@ -173,6 +177,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"(?:zu )?zahl(?:ender )?betrag|zu (?:be)?zahlen(?:der betrag)?|offener (?:rest)?betrag|restbetrag",
         r"noch zu zahlen|zahlungsbetrag|falliger betrag|uberweisungsbetrag|restforderung|restzahlung",
         r"(?:net|somme|montant|reste|solde|total) (?:a (?:payer|regler)|restant)|(?:montant|solde|total|reste) du\b",
+        r"solde",
         r"(?:totaal )?te (?:betalen|voldoen)(?: bedrag)?|openstaand(?: bedrag| saldo)?|nog te (?:betalen|voldoen)",
         r"(?:total|importe|neto|liquido) (?:a (?:pagar|abonar)|pendiente)|a pagar|total pendiente",
         r"pendiente(?: de pago)?|saldo(?: pendiente| dovuto)?",

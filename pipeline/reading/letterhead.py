@@ -33,6 +33,11 @@ _STREET = re.compile(
     r"|chemin|impasse|quai|z\.?[ai]\.?|zac|calle|c/|avda|avenida|plaza|paseo|via|viale|corso|piazza|vicolo|am|an der)\b"
     r"|(?:strasse|straße|str\.|weg|gasse|platz|allee|straat|laan|plein|gracht|postfach)(?: ?\d|$)"
 )
+_SALUTATION = re.compile(
+    r"(?:gent\.?(?:le|m[oa])|egr\.?(?:egio)?|sig\.?(?:ra|nor[ae]?)?|dott\.?(?:ssa)?|familie|famille|famiglia|familia"
+    r"|herrn?|frau|firma|de heer|mevrouw|monsieur|madame|vertraulich|vertrouwelijk|persoonlijk|personlich|personal"
+    r"|confidential|original|copy|kopie|duplicata?|duplikat|[ .]){1,4}"
+)
 _NO_NAME = re.compile(r"\d{4} ?[A-Z]{2}|[A-Z0-9]{1,4}|.{0,30}\d.{0,10}|.{0,30}\b[A-Z]{2}")
 
 
@@ -54,6 +59,7 @@ class _Seen:
     counts: Mapping[str, int]
     senders: frozenset[str]
     footer: frozenset[int]
+    elsewhere: bool  # the sender stands in a line above the window or in the footer
 
 
 def senders(rows: Sequence[Row]) -> list[Weighed]:
@@ -81,8 +87,10 @@ def find_sender(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | Non
     return None
 
 
-def is_sentence(text: str) -> bool:
-    """Whether a text is prose rather than a name: without a legal form, most of its longer words begin small."""
+def is_nobody(text: str) -> bool:
+    """Whether a text is a salutation or prose rather than a name: most of its longer words begin small."""
+    if _SALUTATION.fullmatch(fold(text)):
+        return True
     words = [word for word in text.split() if len(word) > 3]
     small = sum(word[0].islower() for word in words)
     return HAS_FORM.search(text) is None and (small * 2 > len(words) or (text.endswith(".") and len(words) > 3))
@@ -93,7 +101,10 @@ def _seen(rows: Sequence[Row]) -> _Seen:
         fold(name) for place in range(len(rows)) for name in {name for name, _ in _candidates(rows, place)}
     )
     lines = frozenset(fold(name) for row in rows for cell in row.cells if (name := sender(cell)))
-    return _Seen(rows, domains(rows), counts, lines, frozenset(_footer(rows)))
+    footer = frozenset(_footer(rows))
+    heads = any(_heads_address(rows, place, column) for place in footer for _, column in _candidates(rows, place))
+    imprint = any(_IMPRINT.search(rows[place].folded) and company_in(rows[place].text) for place in footer)
+    return _Seen(rows, domains(rows), counts, lines, footer, bool(lines) or heads or imprint)
 
 
 def _footer(rows: Sequence[Row]) -> Iterator[int]:
@@ -118,7 +129,7 @@ def _candidates(rows: Sequence[Row], place: int) -> Iterator[tuple[str, int]]:
             yield company, cell.start
         if (
             name
-            and not is_sentence(name)
+            and not is_nobody(name)
             and not _is_other(name)
             and (whole or company is None or len(name) < len(company) + 12)
         ):
@@ -140,17 +151,29 @@ def _shipped(rows: Sequence[Row], place: int, column: int) -> bool:
 
 def _signs(name: str, place: int, column: int, seen: _Seen) -> float:
     key = fold(name)
-    score = 3.0 if any(is_of(name, domain) for domain in seen.hosts) else 0.0
-    score += 3.5 if key in seen.senders else 0.0
+    score = 3.5 if key in seen.senders else 0.0
+    score += _hosted(name, place, column, seen)
     score += 1.0 if seen.counts[key] > 1 else 0.0
     score += max(0.0, 2.0 - place * 0.25)
-    if place < TOP_ROWS and _reached(seen.rows, place):
-        score += 1.0
+    if place < TOP_ROWS:
+        score += 1.0 if _reached(seen.rows, place) else 0.0
+        score += 2.5 if not seen.elsewhere and _heads_address(seen.rows, place, column) else 0.0
     if name in seen.rows[place].text and _IMPRINT.search(seen.rows[place].folded):
         score += 1.5
     if place in seen.footer and _heads_address(seen.rows, place, column):
         score += 2.5 + (1.0 if _reached(seen.rows, place) else 0.0)
     return score
+
+
+def _hosted(name: str, place: int, column: int, seen: _Seen) -> float:
+    """What it is worth that a web domain is made of a name: little where only the mail address under it says so."""
+    own = [host for host in seen.hosts if is_of(name, host)]
+    if not own:
+        return 0.0
+    below = seen.rows[place + 1 : place + NEAR_ROWS]
+    under = [cell for row in below for cell in row.cells if abs(cell.start - column) <= 2 and "@" in cell.text]
+    theirs = place > TOP_ROWS and any(host in fold(cell.text) for cell in under for host in own)
+    return 0.5 if theirs else 3.0
 
 
 def _banks(rows: Sequence[Row], place: int, name: str, column: int) -> bool:
