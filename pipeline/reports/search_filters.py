@@ -11,6 +11,7 @@ from typing import Any
 
 from pipeline.errors import UsageProblem
 from pipeline.reports.printed import amount
+from pipeline.reports.search_query import other_spelling
 
 # The tables that the conditions are about, joined to `documents` and `tasks`, the newest task of each.
 JOINS = """
@@ -34,6 +35,7 @@ _CONDITIONS: Mapping[str, str] = {
         SELECT named.document_id
         FROM current_invoices AS named
         WHERE name_key(folded(named.seller_name)) LIKE '%' || name_key(folded(:seller)) || '%'
+            OR name_key(folded(named.seller_name)) LIKE '%' || name_key(:seller_spelled) || '%'
     )""",
     "since": f"{DATED} >= CAST(:since AS date)",
     "until": f"{DATED} <= CAST(:until AS date)",
@@ -57,12 +59,15 @@ class Filters:
     @property
     def values(self) -> dict[str, Any]:
         """The values of those that are set, by their names in the conditions."""
-        return {name: value for name in _CONDITIONS if (value := getattr(self, name)) is not None}
+        values = {name: value for name in _CONDITIONS if (value := getattr(self, name)) is not None}
+        if self.seller is not None:
+            values["seller_spelled"] = " ".join(map(other_spelling, self.seller.split()))
+        return values
 
     @property
     def conditions(self) -> str:
         """SQL for those that are set; "true" for none."""
-        return "\n            AND ".join(_CONDITIONS[name] for name in self.values) or "true"
+        return "\n            AND ".join(_CONDITIONS[name] for name in self.values if name in _CONDITIONS) or "true"
 
 
 def amount_range(typed: str) -> tuple[Decimal | None, Decimal | None]:

@@ -99,6 +99,16 @@ def number(token: str) -> Number | None:
     return Number(digits, value)
 
 
+def other_spelling(word: str) -> str:
+    """How a page without umlauts writes the word, or one with them, folded: Müller is Mueller, and the other way round.
+
+    It is the folded word itself where there is no other spelling.
+    """
+    plain = folded(word)
+    other = folded(word.lower().translate(_UMLAUTS))
+    return _WITHOUT_UMLAUT.sub(r"\1", plain) if other == plain and len(plain) >= _SHORTEST_UMLAUT else other
+
+
 def _long_enough(digits: str) -> str:
     return digits if len(digits) >= SHORTEST_NUMBER else ""
 
@@ -121,14 +131,6 @@ def _positive_words(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def _spellings(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Müller is Mueller on a page without umlauts, and the other way round."""
-    found = {}
-    for token in tokens:
-        for word in [] if token.startswith("-") else _WORD.findall(token.lower()):
-            plain = folded(word)
-            other = folded(word.translate(_UMLAUTS))
-            if other == plain and len(plain) >= _SHORTEST_UMLAUT:
-                other = _WITHOUT_UMLAUT.sub(r"\1", plain)
-            if other != plain:
-                found[plain] = other
-    yield from list(found.items())[:MOST_SPELLINGS]
+    words = [word for token in tokens if not token.startswith("-") for word in _WORD.findall(token)]
+    found = {folded(word): other_spelling(word) for word in words}
+    yield from [(word, other) for word, other in found.items() if other != word][:MOST_SPELLINGS]

@@ -238,6 +238,10 @@ def test_the_snippet_is_where_most_words_stand_together(engine: Engine, queue: Q
     assert "the «roof» of Mr. «Façade»," in hit["snippet"]
 
 
+def test_words_that_one_sign_joins_are_marked_as_one() -> None:
+    assert snippets.around_words("see Foo-Bar, bar here", {"foo", "bar"}) == "see «Foo-Bar», «bar» here"
+
+
 # Amounts
 
 NOTATIONS = (
@@ -361,6 +365,8 @@ TODAY = dt.datetime.now(dt.UTC).date()
         ({"seller": "Weiss & SÖHNE"}, ["weiss"]),
         ({"seller": "sohne"}, ["weiss"]),
         ({"seller": "WEIẞ"}, ["weiss"]),
+        ({"seller": "Soehne"}, ["weiss"]),
+        ({"seller": "Äcme"}, ["credit", "acme"]),
         ({"seller": "100%"}, []),
         ({"document_type": "contract"}, ["lease"]),
         ({"document_type": "general"}, ["memo"]),
