@@ -16,7 +16,7 @@ from pipeline.reading.near import finditer_near
 from pipeline.reading.periods import Period
 from pipeline.reading.prose import Prose
 
-MOST = 40  # lengths that are said without a number
+MOST = 400  # durations that are looked at closely; 250 pages have some 300
 _RENEW = re.compile(
     r"\b(?:(?:re|non-?re)new\w*|extend(?:s|ed|ing)?|extension|verlanger\w*|reconduction|renouvel\w*|verleng\w*"
     r"|prorrog\w*|renov\w*|rinnov\w*|prorog\w*)\b"
@@ -126,7 +126,7 @@ def candidates(prose: Prose, periods: Sequence[Period]) -> Sequence[tuple[Period
     """The durations near words of renewal or of an end, and what speaks for and against each as a renewal's length."""
     listed: list[tuple[Period, Features]] = []
     for period in sorted((*periods, *_unnumbered(prose.folded)), key=lambda each: each.start):
-        if _GATE.search(prose.folded, max(0, period.start - 300), period.end + 200):
+        if len(listed) < MOST and _GATE.search(prose.folded, max(0, period.start - 300), period.end + 200):
             features = dict(_features(prose.folded, period))
             for one, other in _JOINT:
                 if features.get(one) and features.get(other):

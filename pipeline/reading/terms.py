@@ -16,6 +16,7 @@ from pipeline.reading.near import finditer_near
 from pipeline.reading.periods import Period
 from pipeline.reading.prose import Prose
 
+MOST = 400  # durations that are looked at closely; 250 pages have some 300
 _REACH = 220  # characters before a duration that may speak of it
 _TITLE = 1_500  # characters in which a contract says that it is one on secrecy
 _BEFORE = {
@@ -93,9 +94,9 @@ def term(prose: Prose, periods: Sequence[Period]) -> Answer | None:
 def candidates(prose: Prose, periods: Sequence[Period]) -> Sequence[tuple[Period, Features]]:
     """The durations that may be the contract's own, and what speaks for and against each."""
     secret = _SECRET.search(prose.folded, 0, _TITLE) is not None
-    listed = []
+    listed: list[tuple[Period, Features]] = []
     for period in sorted((*periods, *_anniversaries(prose)), key=lambda each: each.start):
-        if _GATE.search(prose.folded, max(0, period.start - _REACH), period.end + 60):
+        if len(listed) < MOST and _GATE.search(prose.folded, max(0, period.start - _REACH), period.end + 60):
             listed.append((period, dict(_features(prose, period, secret=secret))))
     return listed
 

@@ -34,8 +34,10 @@ def test_the_law_is_read_in_whatever_words_it_is_chosen(printed: str, law: str |
 
 def test_a_law_said_to_govern_this_contract_wins_over_one_named_before() -> None:
     text = (
-        "AGREEMENT\nThe notes are governed by an indenture under Brazil law. 9. Governing law. This Agreement shall be "
-        "governed by the laws of Ireland."
+        "AGREEMENT\nThe notes are governed by an indenture under Brazil law. "
+        + "It is so. " * 60
+        + "9. Governing law. This Agreement "
+        "shall be governed by the laws of Ireland."
     )
     law = handler.extract(document(text)).fields["governing_law"][0]
     assert (law.value, law.confidence) == ("Ireland", 0.95)
