@@ -72,8 +72,9 @@ def _in_window(rows: Sequence[Row]) -> FoundName | None:
 def _under(rows: Sequence[Row], place: int, sender: Cell) -> FoundName | None:
     for row in rows[place + 1 : place + 4]:
         cell = next((each for each in row.cells if abs(each.start - sender.start) <= 8), None)
-        name = as_name(cell.text) if cell and row.page == rows[place].page and not _CARE_OF.match(cell.text) else None
-        if name:
+        if cell is None or row.page != rows[place].page or _CARE_OF.match(cell.text) or is_nobody(cell.text):
+            continue
+        if name := as_name(cell.text):
             return FoundName(name, row, "pattern", 0.65)
     return None
 

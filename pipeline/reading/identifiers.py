@@ -9,7 +9,7 @@ from stdnum import bic, iban
 from stdnum.eu import vat as european
 from stdnum.util import get_cc_module
 
-_IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
+_IBAN = re.compile(r"(?<![A-Z0-9])(?=([A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![A-Z0-9*])))")
 # Country by length, for the countries of SEPA: a shorter valid number may be hidden in a longer run of characters.
 _IBAN_LENGTHS = (
     "AD24 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GI23 GR27 HR21 HU28 IE22 IS26 IT27 LI21"
@@ -40,7 +40,7 @@ _VAT = re.compile(
 _OTHER_COUNTRIES = {"CH": "vat", "GB": "vat", "NO": "mva"}  # not of the Union, with a check digit of their own
 # National numbers that are the number of the Union without its country, by the words that announce them.
 _NATIONAL = (
-    ("IT", re.compile(r"\bp(?:\.|artita) ?iva\b(?: ?[e/] ?c\.? ?f\.?)?[^a-z0-9]{0,5}(\d{11})(?!\w)")),
+    ("IT", re.compile(r"\bp(?:\.|artita) ?i(?:va\b|\.)(?: ?[e/] ?c\.? ?f\.?)?[^a-z0-9]{0,5}(\d{11})(?!\w)")),
     ("ES", re.compile(r"\b(?:nif|cif|n\.i\.f\.?|c\.i\.f\.?)[^a-z0-9]{0,5}([a-z]-?\d{8}|[a-z]-?\d{7}-?[a-z])(?!\w)")),
     ("BE", re.compile(r"\b(?:btw|tva)\b[^\d]{0,12}([01]\d{3}[. ]?\d{3}[. ]?\d{3})(?!\w)")),
     (
@@ -65,8 +65,12 @@ class FoundIdentifier:
 
 
 def valid_iban(number: str) -> bool:
-    """Whether the check digits (ISO 13616, and those of its country) and the length hold. `number` without spaces."""
-    return len(number) >= 15 and _LENGTH.get(number[:2], len(number)) == len(number) and iban.is_valid(number)
+    """Whether the check digits (ISO 13616) and the length hold. `number` without spaces.
+
+    The codes of banks are not looked up: the lists of them are never up to date.
+    """
+    fits = len(number) >= 15 and _LENGTH.get(number[:2], len(number)) == len(number)
+    return fits and iban.is_valid(number, check_country=False)
 
 
 def valid_vat_id(number: str) -> bool:
@@ -81,17 +85,17 @@ def valid_vat_id(number: str) -> bool:
 def find_ibans(text: str) -> list[FoundIdentifier]:
     """The valid IBANs in a text; a masked or mistyped one is none."""
     found = []
-    for match in _IBAN.finditer(text):
-        compact = match[0].replace(" ", "")
+    for match in _IBAN.finditer(text):  # at each word, for one that only looks like the beginning may stand before it
+        compact = match[1].replace(" ", "")
         wanted = compact[: _LENGTH.get(compact[:2], len(compact))]
         if valid_iban(wanted):
-            found.append(FoundIdentifier(wanted, match.start(), match.end()))
+            found.append(FoundIdentifier(wanted, *match.span(1)))
     return found
 
 
 def looks_like_iban(text: str) -> bool:
     """Whether a text holds letters and digits as an IBAN of its country has them, whatever its check digits say."""
-    compact = (match[0].replace(" ", "") for match in _IBAN.finditer(text))
+    compact = (match[1].replace(" ", "") for match in _IBAN.finditer(text))
     return any(len(each) == _LENGTH.get(each[:2], 0) for each in compact)
 
 

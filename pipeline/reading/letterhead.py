@@ -34,7 +34,7 @@ _STREET = re.compile(
     r"|(?:strasse|straße|str\.|weg|gasse|platz|allee|straat|laan|plein|gracht|postfach)(?: ?\d|$)"
 )
 _SALUTATION = re.compile(
-    r"(?:gent\.?(?:le|m[oa])|egr\.?(?:egio)?|sig\.?(?:ra|nor[ae]?)?|dott\.?(?:ssa)?|familie|famille|famiglia|familia"
+    r"(?:gent\.?(?:le|m[oa])|egr\.?(?:egio)?|sig\.?(?:ra|nor[ae]?)?|dott\.?(?:ssa)?|familie|famille|famiglia|familia|eheleute"
     r"|herrn?|frau|firma|de heer|mevrouw|monsieur|madame|vertraulich|vertrouwelijk|persoonlijk|personlich|personal"
     r"|confidential|original|copy|kopie|duplicata?|duplikat|[ .]){1,4}"
 )

@@ -8,7 +8,8 @@ from pipeline.reading.labels import find_labels
 from pipeline.reading.rows import fold
 
 _FORM = (
-    r"(?:GmbH(?: ?& ?Co\.? ?(?:KG|OHG))?|mbH|UG(?: \(haftungsbeschränkt\))?|AG|SE|KG|OHG|GbR|e\.? ?K\.?|e\.V\.|Ltd\.?"
+    r"(?:S\.?A\.?/N\.?V\.?|N\.?V\.?/S\.?A\.?"
+    r"|GmbH(?: ?& ?Co\.? ?(?:KG|OHG))?|mbH|UG(?: \(haftungsbeschränkt\))?|AG|SE|KG|OHG|GbR|e\.? ?K\.?|e\.V\.|Ltd\.?"
     r"|Limited"
     r"|L\.?L\.?C\.?|L\.?L\.?P\.?|PLC|plc|Inc\.?|Incorporated|Corp\.?|Corporation|Company|Co\.|Pty\.?(?: Ltd\.?)?"
     r"|Pvt\.?(?: Ltd\.?)?"

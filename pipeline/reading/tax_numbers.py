@@ -13,7 +13,9 @@ from pipeline.reading.rows import Row
 
 BLOCK_ROWS = 9
 _FACTS = frozenset({Kind.NUMBER, Kind.TITLE, Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
-_TAX_WORD = re.compile(r"\b(?:vat|ust|uid|umsatzsteuer|mwst|tva|btw|iva|tax|nif|cif|p\. ?iva|steuer|moms|mva)|n\.i\.f")
+_TAX_WORD = re.compile(
+    r"\b(?:vat|ust|uid|umsatzsteuer|mwst|tva|btw|iva|tax|nif|cif|p\. ?i(?:va|\.)|steuer|moms|mva)|n\.i\.f"
+)
 _BUYERS_OWN = re.compile(r"\b(?:customer|client|kunden?|your|ihre|klant|cliente|buyer|acheteur|votre|uw|su)\b")
 _REGISTERED = re.compile(
     r"\b(?:hr[ab]|handelsreg\w*|registergericht|amtsgericht|geschaftsfuhr\w*|siret|rcs|kvk|iban|company (?:no|number"

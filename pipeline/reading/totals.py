@@ -92,8 +92,10 @@ def _sums(reading: Reading, by_kind: dict[Kind, list[Candidate]]) -> Iterator[tu
         for tax in taxes:
             if plausible(tax.value, gross.value):
                 net = _net(gross, tax, by_kind[Kind.NET], reading)
-                if net is not None:
+                if net is not None and tax.value:
                     yield _lifted(net), _lifted(tax), _lifted(gross)
+                elif net is not None:  # net is gross where there is no tax, which proves nothing
+                    yield net, tax, gross
     known = {each.value for each in tops}
     for net, tax, gross in reading.triples:
         if gross.value in known if known else reading.printed[gross.value] > 1:
