@@ -14,7 +14,8 @@ import re
 import statistics
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import repeat
+from itertools import accumulate, repeat
+from operator import add
 from typing import Any
 
 from pypdfium2 import raw
@@ -85,15 +86,17 @@ def _ends_of_lines(signs: str, boxes: _Boxes) -> Places:
 
     A word that is broken at the end of a line has a place on both.
     """
-    found, words, ends, at, before = Places(), list[int](), list[int](), 0, ""
+    found, words, ends, before = Places(), list[int](), list[int](), ""
     if signs.count("\r") != signs.count("\r\n"):
         return found  # cleaning makes more lines of it
-    for piece in signs.replace("\x02", "\n").replace("\ufffe", "\n").split("\n"):
-        if at and signs[at - 1] == "\n":
+    pieces = signs.replace("\x02", "\n").replace("\ufffe", "\n").split("\n")
+    starts = accumulate(map(add, map(len, pieces), repeat(1)), initial=0)
+    for piece, body, start in zip(pieces, map(str.strip, pieces), starts, strict=False):
+        if start and signs[start - 1] == "\n":
             found.ends.append(len(words))
             before = ""
-        body = piece.strip()
-        start = at if body and body[0] == piece[0] else at + len(piece) - len(piece.lstrip())
+        if body and body[0] != piece[0]:
+            start += len(piece) - len(piece.lstrip())  # noqa: PLW2901
         if before:  # the first word is the rest of the last one
             words[-1] = len(before.split())
         head = _head(body, broken=before != "")
@@ -104,9 +107,16 @@ def _ends_of_lines(signs: str, boxes: _Boxes) -> Places:
         if before:
             words.append(REST)
             ends += (start + len(body) - len(before), start + len(body) - 1)
-        at += len(piece) + 1
     found.ends.append(len(words))
-    return _between(found, words, boxes.of(ends))
+    return _between(found, words, struct.unpack(f"{8 * len(words)}f", boxes.of(ends)))
+
+
+def _between(places: Places, words: Sequence[int], ends: Sequence[float]) -> Places:
+    """Each span from its first to its last character, whose boxes follow each other, as high as the first."""
+    places.spans = list(zip(words, repeat(1), ends[3::8], ends[1::8], strict=False))
+    places.edges = [0.0] * (2 * len(words))
+    places.edges[::2], places.edges[1::2] = ends[::8], ends[6::8]
+    return places
 
 
 def _head(body: str, *, broken: bool) -> int:
@@ -115,15 +125,6 @@ def _head(body: str, *, broken: bool) -> int:
         return len(body.split(None, 1)[0]) if body else 0
     end = body.find(" ", 1, _NUMBER)
     return end if end > 0 and (body[end - 1] in ".)" or not body[0].isalpha()) else 0
-
-
-def _between(places: Places, words: Sequence[int], ends: ctypes.Array[ctypes.c_float]) -> Places:
-    """Each span from its first to its last character, whose boxes follow each other."""
-    lows, highs = map(min, ends[3::8], ends[7::8]), map(max, ends[1::8], ends[5::8])
-    places.spans = list(zip(words, repeat(1), lows, highs, strict=False))
-    places.edges = [0.0] * (2 * len(words))
-    places.edges[::2], places.edges[1::2] = map(min, ends[0::8], ends[4::8]), map(max, ends[2::8], ends[6::8])
-    return places
 
 
 class _Boxes:
