@@ -12,7 +12,7 @@ from pipeline.reading.rows import MAX_ROW, squeeze
 _NOT_TITLE = re.compile(
     r"^(?:exhibit|annex|ex)\b[ -]?[\d.]|^page\b|^seite\b|^\W*\d+\W*$|@|https?:|www\.|execution (?:version|copy)"
     r"|confidential\b(?! (?:disclosure|information) agreement)"
-    r"|quicklinks|redacted|^source:|^\[|^draft\b|tel[.:]",
+    r"|th(?:is|e) (?:agreement|contract)\b|quicklinks|redacted|^source:|^\[|^draft\b|tel[.:]",
     re.IGNORECASE,
 )
 _PAGE_OF = re.compile(r"\W*\b(?:page|seite|pagina) \d+ (?:of|von|de|van|di|sur) \d+$", re.IGNORECASE)
@@ -24,7 +24,8 @@ _RUN_ON = re.compile(
     r"(?<![A-Z] )(?<![A-Z])(?:(?:EXHIBIT|EXECUTION|COPY|VERSION|CONFORMED|FORM|OF)\b[ \d.]{1,8}){0,4}"
     r"((?:(?!EXHIBIT|COPY|DISCLOSED|SEC\b|COMMISSION)[A-Z][A-Z&'’/-]{0,24},? ){0,8}?"
     r"(?:AGREEMENT|CONTRACT|LEASE|LICEN[SC]E|MEMORANDUM OF UNDERSTANDING|VERTRAG))"
-    r"(?= (?:[Tt]h?is|THIS|[Bb]etween|BETWEEN|[Bb]y|BY|[Dd]ated|DATED|[Mm]ade|MADE|[Aa]mong|AMONG|\())"
+    r"(?=,? (?:[Tt]h?is|THIS|[Bb]etween|BETWEEN|[Bb]y|BY|[Dd]ated|DATED|[Mm]ade|MADE|[Aa]mong|AMONG|\("
+    r"|[A-Z][a-z]+ [a-z]))"
 )
 RUN_ON = 4_000  # characters of a page in which such a title stands
 TITLE_LINES = 60
