@@ -8,21 +8,33 @@ anything else on another one whose value is known.
 from __future__ import annotations
 
 import enum
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pipeline.reading import amounts
 from pipeline.reading.rows import Cell, Row, fold, squeeze
-from pipeline.reading.spans import Print, Sort, Span, canonical, figures, has_form, located, same, shape, sort_of
+from pipeline.reading.spans import (
+    EDGES,
+    Print,
+    Sort,
+    Span,
+    canonical,
+    has_form,
+    is_currency,
+    located,
+    normal,
+    same,
+    shape,
+    sort_of,
+)
 
-MOST_PLACES = 6  # at which one value is looked at
+MOST_PLACES = 4  # at which one value is looked at
+MOST_HITS = 20  # of an anchor; what fits more often says nothing
 LABEL_WORDS = 5
-LABEL_CHARACTERS = 60
 ROWS_BELOW = 3
 COLUMNS_OFF = 3
-_EDGES = " .:;,#°º*-–|/=()[]"
 _FILLING = re.compile(r"[ .:;#°º*|=_-]*")
 
 
@@ -107,7 +119,9 @@ def learn(name: str, value: str, sheet: Print, *, page: int = 0, snippet: str = 
 
 def recall(anchor: Anchor, sheet: Print) -> Hit | None:
     """What the anchor finds on another sheet, None if nothing or more than can be told apart."""
-    hits = list(_hits(anchor, sheet))
+    hits = list(itertools.islice(_hits(anchor, sheet), MOST_HITS + 1))
+    if len(hits) > MOST_HITS:
+        return None
     if len(hits) == 1:
         return hits[0]
     if not hits:
@@ -137,7 +151,7 @@ def _anchors(name: str, sheet: Print, place: int, span: Span) -> Iterator[Anchor
     bare = _bare(name, sheet, place, span)
     label, label_end = _left_label(row, span.start)
     if label:
-        between = [each for each in figures(bare.sort, row, sheet) if label_end <= each.start < span.start]
+        between = [each for each in sheet.figures(bare.sort, place) if label_end <= each.start < span.start]
         skip = 0 if bare.sort is Sort.WORDS else len(between)
         yield replace(bare, side=Side.LEFT, label=label, skip=skip)
     for below in range(1, ROWS_BELOW + 1):
@@ -155,7 +169,7 @@ def _bare(name: str, sheet: Print, place: int, span: Span) -> Anchor:
     cell = next((cell for cell in row.cells if cell.overlaps(span.start, span.end)), row.cells[0])
     on_page = [number for number, each in enumerate(sheet.rows) if each.page == row.page]
     printed = row.text[span.start : span.end]
-    after = fold(row.text[span.end : cell.end]).strip(_EDGES).split(" ")[0]
+    after = fold(row.text[span.end : cell.end]).strip(EDGES).split(" ")[0]
     return Anchor(
         name=name,
         side=Side.NONE,
@@ -175,23 +189,11 @@ def _bare(name: str, sheet: Print, place: int, span: Span) -> Anchor:
 
 def _turned(anchor: Anchor, value: str, sheet: Print) -> Anchor | None:
     """The anchor, knowing which of its hits is the one. None if the value is not among them."""
-    hits = list(_hits(anchor, sheet))
+    hits = list(itertools.islice(_hits(anchor, sheet), MOST_HITS))
     for turn, hit in enumerate(hits):
         if same(anchor.sort, hit.value, value):
             return replace(anchor, turn=turn, turns=len(hits))
     return None
-
-
-def normal(text: str) -> str:
-    """A label to compare: folded, numbers as #, currencies and edges left out. Empty unless it has two letters."""
-    words = [word for word in fold(text).split() if not _is_currency(word)]
-    label = re.sub(r"\d+", "#", " ".join(words)).strip(_EDGES)[:LABEL_CHARACTERS]
-    return label if sum(sign.isalpha() for sign in label) > 1 else ""
-
-
-def _is_currency(word: str) -> bool:
-    bare = word.strip(_EDGES).upper()
-    return bare in ("€", "£", "$") or (len(bare) == 3 and amounts.currency((bare,)) is not None)
 
 
 def _left_label(row: Row, start: int) -> tuple[str, int]:
@@ -233,7 +235,7 @@ def _right_of_label(anchor: Anchor, sheet: Print) -> Iterator[tuple[int, Span]]:
             if span:
                 yield place, span
             continue
-        after = [each for each in figures(anchor.sort, row, sheet) if each.start >= match.end()]
+        after = [each for each in sheet.figures(anchor.sort, place) if each.start >= match.end()]
         if anchor.skip < len(after) and not _has_words(row.folded[match.end() : after[anchor.skip].start]):
             yield place, after[anchor.skip]
 
@@ -242,8 +244,8 @@ def _under_label(anchor: Anchor, sheet: Print) -> Iterator[tuple[int, Span]]:
     for place, row in enumerate(sheet.rows):
         if anchor.longest not in row.folded:
             continue
-        for cell in row.cells:
-            if normal(cell.text) == anchor.label and (found := _below(anchor, sheet, place, cell)):
+        for label, cell in zip(sheet.labels(place), row.cells, strict=True):
+            if label == anchor.label and (found := _below(anchor, sheet, place, cell)):
                 yield found
 
 
@@ -255,9 +257,9 @@ def _below(anchor: Anchor, sheet: Print, place: int, cell: Cell) -> tuple[int, S
     found: list[tuple[int, Span]] = []
     for under in range(place + 1, min(place + 1 + ROWS_BELOW, len(sheet.rows))):
         row = sheet.rows[under]
-        for span in _spans(anchor, row, sheet) if row.page == sheet.rows[place].page else ():
-            likely = _likeness(anchor, row.text[span.start : span.end], span)
-            if likely and cell.overlaps(span.start - 1, span.end + 1):
+        for span in _spans(anchor, sheet, under) if row.page == sheet.rows[place].page else ():
+            is_under = cell.overlaps(span.start - 1, span.end + 1)
+            if is_under and _likeness(anchor, row.text[span.start : span.end], span):
                 found.append((under, span))
     if anchor.sort is Sort.AMOUNT and len({under for under, _ in found}) > 1:
         return None
@@ -271,15 +273,16 @@ def _at_place(anchor: Anchor, sheet: Print) -> Iterator[tuple[int, Span]]:
     for place in sorted({on_page[0] + anchor.down, on_page[-1] - anchor.up}):
         if not on_page[0] <= place <= on_page[-1]:
             continue
-        for span in _spans(anchor, sheet.rows[place], sheet):
+        for span in _spans(anchor, sheet, place):
             if min(abs(span.start - anchor.start), abs(span.end - anchor.end)) <= COLUMNS_OFF:
                 yield place, span
 
 
-def _spans(anchor: Anchor, row: Row, sheet: Print) -> list[Span]:
+def _spans(anchor: Anchor, sheet: Print, place: int) -> list[Span]:
     """The values of the anchor's sort in a row, wherever they stand."""
     if anchor.sort is not Sort.WORDS:
-        return figures(anchor.sort, row, sheet)
+        return sheet.figures(anchor.sort, place)
+    row = sheet.rows[place]
     return [span for cell in row.cells if (span := _words_from(anchor, row, cell.start))]
 
 
@@ -293,7 +296,7 @@ def _words_from(anchor: Anchor, row: Row, start: int) -> Span | None:
     text = row.text[start : cell.end]
     if anchor.after:
         text = _cut(text, anchor)
-    text = text.rstrip(_EDGES)
+    text = text.rstrip(EDGES)
     return Span(squeeze(text), start, start + len(text)) if text else None
 
 
@@ -307,7 +310,7 @@ def _cut(text: str, anchor: Anchor) -> str:
 
 def _has_words(between: str) -> bool:
     """Whether there is a word that is no currency: then what follows it belongs to it."""
-    return any(sum(map(str.isalpha, word)) > 1 and not _is_currency(word) for word in between.split())
+    return any(sum(map(str.isalpha, word)) > 1 and not is_currency(word) for word in between.split())
 
 
 def _likeness(anchor: Anchor, printed: str, span: Span) -> float:

@@ -177,11 +177,10 @@ def _anchored(name: str, known: Sequence[_Known], here: Print, taken: Taken) -> 
     A value that was found there as another field is that one's: on the corrected document the two were the same.
     """
     hits: dict[str, list[Hit]] = defaultdict(list)
-    for each in known:
-        for anchor in _learned(name, each):
-            hit = recall(anchor, here)
-            if hit is not None and _right(anchor, known) > sum(_says(anchor, other) is False for other in known):
-                hits[hit.value].append(hit)
+    for anchor in dict.fromkeys(anchor for each in known for anchor in _learned(name, each)):
+        hit = recall(anchor, here)
+        if hit is not None and _right(anchor, known) > sum(_says(anchor, each) is False for each in known):
+            hits[hit.value].append(hit)
     if not hits:
         return None
     ranked = sorted(hits.values(), key=_weight, reverse=True)

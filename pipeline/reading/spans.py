@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from pipeline.documents.text import Document
@@ -14,6 +15,10 @@ from pipeline.reading.identifiers import find_ibans, find_vat_ids
 from pipeline.reading.rows import Row, fold, rows
 
 MOST_CHARACTERS = 200  # of a value that is searched for
+MOST_ROWS = 160  # of a page, half of them from its top; a printed page has fewer
+FIRST_PAGES, LAST_PAGES = 3, 2
+LABEL_CHARACTERS = 60
+EDGES = " .:;,#°º*-–|/=()[]"
 
 
 class Sort(enum.Enum):
@@ -34,20 +39,52 @@ class Span:
     cents: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Print:
-    """A document's rows, and how it writes dates and decimals."""
+    """A document's rows, and how it writes dates and decimals; what is asked again and again is worked out once."""
 
-    rows: tuple[Row, ...]
-    day_first: bool
-    comma: bool
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        self.rows = rows
+        texts = [row.text for row in rows]
+        self._day_first = dates.day_first(texts)
+        self._comma = amounts.decimal_comma(texts)
+        self._figures: dict[tuple[Sort, int], list[Span]] = {}
+        self._labels: dict[int, list[str]] = {}
+
+    def figures(self, sort: Sort, place: int) -> list[Span]:
+        """The amounts or the dates of a row, in order."""
+        found = self._figures.get((sort, place))
+        if found is None:
+            find = self._dates if sort is Sort.DATE else self._amounts
+            found = self._figures[sort, place] = find(self.rows[place])
+        return found
+
+    def labels(self, place: int) -> list[str]:
+        """The cells of a row as labels."""
+        found = self._labels.get(place)
+        if found is None:
+            found = self._labels[place] = [normal(cell.text) for cell in self.rows[place].cells]
+        return found
+
+    def _dates(self, row: Row) -> list[Span]:
+        found = dates.find_dates(row.folded, day_first=self._day_first)
+        return [Span(each.value, each.start, each.end) for each in found]
+
+    def _amounts(self, row: Row) -> list[Span]:
+        found = amounts.find_amounts(row.text, comma=self._comma)
+        return [Span(amounts.plain(each.value), each.start, each.end, each.cents) for each in found]
 
 
 def printed(document: Document) -> Print:
-    """The rows of a document without their labels."""
-    found = rows(document, labelled=False)
-    texts = [row.text for row in found]
-    return Print(found, dates.day_first(texts), amounts.decimal_comma(texts))
+    """The rows of a document's outer pages without their labels; what is further inside is a list."""
+    pages = document.pages
+    if len(pages) > FIRST_PAGES + LAST_PAGES:
+        pages = pages[:FIRST_PAGES] + pages[-LAST_PAGES:]
+    found = rows(replace(document, pages=pages), labelled=False)
+    return Print(tuple(row for _, page in itertools.groupby(found, lambda row: row.page) for row in _outer(list(page))))
+
+
+def _outer(page: list[Row]) -> list[Row]:
+    return page if len(page) <= MOST_ROWS else page[: MOST_ROWS // 2] + page[-MOST_ROWS // 2 :]
 
 
 def sort_of(name: str) -> Sort:
@@ -55,15 +92,6 @@ def sort_of(name: str) -> Sort:
     if name.startswith(("total_", "amount_")) or name in ("prepaid", "rounding"):
         return Sort.AMOUNT
     return Sort.DATE if name.endswith("_date") or name in ("period_start", "period_end") else Sort.WORDS
-
-
-def figures(sort: Sort, row: Row, sheet: Print) -> list[Span]:
-    """The amounts or the dates of a row, in order."""
-    if sort is Sort.DATE:
-        found = dates.find_dates(row.folded, day_first=sheet.day_first)
-        return [Span(each.value, each.start, each.end) for each in found]
-    money = amounts.find_amounts(row.text, comma=sheet.comma)
-    return [Span(amounts.plain(each.value), each.start, each.end, each.cents) for each in money]
 
 
 def located(name: str, value: str, sheet: Print) -> Iterator[tuple[int, Span]]:
@@ -75,7 +103,7 @@ def located(name: str, value: str, sheet: Print) -> Iterator[tuple[int, Span]]:
             for span in _words(wanted, row):
                 yield place, span
         else:
-            yield from ((place, span) for span in figures(sort, row, sheet) if same(sort, span.value, value))
+            yield from ((place, span) for span in sheet.figures(sort, place) if same(sort, span.value, value))
 
 
 def _words(wanted: str, row: Row) -> Iterator[Span]:
@@ -98,6 +126,19 @@ def same(sort: Sort, one: str, other: str) -> bool:
         except InvalidOperation:
             return False
     return one == other if sort is Sort.DATE else compact(one) == compact(other)
+
+
+def normal(text: str) -> str:
+    """A label to compare: folded, numbers as #, currencies and edges left out. Empty unless it has two letters."""
+    words = [word for word in fold(text[: 2 * LABEL_CHARACTERS]).split() if not is_currency(word)]
+    label = re.sub(r"\d+", "#", " ".join(words)).strip(EDGES)[:LABEL_CHARACTERS]
+    return label if sum(sign.isalpha() for sign in label) > 1 else ""
+
+
+def is_currency(word: str) -> bool:
+    """Whether a word is the name or the sign of a currency."""
+    bare = word.strip(EDGES).upper()
+    return bare in ("€", "£", "$") or (len(bare) == 3 and amounts.currency((bare,)) is not None)
 
 
 def has_form(name: str) -> bool:

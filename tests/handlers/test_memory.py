@@ -17,7 +17,7 @@ from pipeline.handling import Extraction, Field
 from pipeline.reading.anchors import learn, recall
 from pipeline.reading.lessons import Lesson, Remembered, issuer_keys, name_key
 from pipeline.reading.memory import recalled, with_memory
-from pipeline.reading.spans import printed
+from pipeline.reading.spans import FIRST_PAGES, LAST_PAGES, MOST_ROWS, printed
 from tests.handlers.pages import document
 
 VAT_ID, IBAN, BUYERS_VAT_ID = "DE136695976", "DE89370400440532013000", "ATU12345675"
@@ -259,6 +259,14 @@ def test_nobody_is_asked_about_what_is_no_invoice_or_has_no_key() -> None:
     assert with_memory(SECOND, contract, ask) is contract
     bare = document("12,00\n7")
     assert with_memory(bare, _found(), ask) == _found()
+
+
+def test_a_document_of_nothing_but_labels_costs_no_more_than_its_outer_rows_and_says_nothing() -> None:
+    page = "\n".join(["Voucher  Q-9   Comes to  7,00"] * 400)
+    sheet = printed(document(*[page] * 30))
+    assert len(sheet.rows) == (FIRST_PAGES + LAST_PAGES) * MOST_ROWS
+    (anchor, *_) = learn("total_gross", "238.00", printed(FIRST))
+    assert recall(anchor, sheet) is None
 
 
 @given(st.lists(ROW, min_size=1, max_size=8), st.lists(ROW, max_size=8), ROW, st.sampled_from(sorted(RIGHT)))
