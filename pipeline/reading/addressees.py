@@ -10,9 +10,9 @@ from pipeline.reading.labels import Kind
 from pipeline.reading.letterhead import LEAST, is_nobody, senders
 from pipeline.reading.naming import HAS_FORM, POSTAL, as_name
 from pipeline.reading.rows import Cell, Row, fold
-from pipeline.reading.tables import is_header
+from pipeline.reading.tables import headed, is_header
 
-BLOCK_ROWS = 6
+BLOCK_ROWS = 9
 WINDOW_ROWS = 25
 LEAST_ROWS = 5  # above a list of items; a header higher up is none
 TOP_ROWS = 40
@@ -86,17 +86,8 @@ def _blocks(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
         for cell in row.cells:
             if POSTAL.search(cell.text) and not is_sender_line(cell):
                 first = _climb(top, place, cell)
-                if first is not None and not _labelled(top, first[0], cell.start):
+                if first is not None and not headed(top, first[0], cell.start, _NOT_THEIRS):
                     yield first
-
-
-def _labelled(rows: Sequence[Row], place: int, column: int) -> bool:
-    """Whether the label over a block says that it is where goods go, or where they come from."""
-    return any(
-        label.kind in _NOT_THEIRS and abs(label.start - column) <= 4
-        for row in rows[max(0, place - 2) : place]
-        for label in row.labels
-    )
 
 
 def _climb(rows: Sequence[Row], place: int, cell: Cell) -> tuple[int, str] | None:

@@ -12,12 +12,13 @@ from pipeline.reading.amounts import currency
 from pipeline.reading.labels import Kind
 from pipeline.reading.naming import HAS_FORM, POSTAL, as_name, company_in
 from pipeline.reading.rows import Row, fold
+from pipeline.reading.tables import headed
 
 LEAST = 2.5  # of the score; what has less is a guess
 FOOTER_ROWS = 10
 TOP_ROWS = 2
 NEAR_ROWS = 5
-SHIP_ROWS = 3
+_SHIPPED = frozenset({Kind.SHIP})
 _BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstitut|caixa\w*|credit)\b")
 _ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
 _REACHED = re.compile(
@@ -82,18 +83,19 @@ def senders(rows: Sequence[Row]) -> list[Weighed]:
 def find_sender(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
     """The best of them that is not the buyer; None if no name has two signs of a sender."""
     for each in senders(rows):
-        if buyer is None or fold(buyer.value) != fold(each.found.value):
+        if buyer is None or fold(each.found.value) not in fold(buyer.value):
             return each.found if each.score >= LEAST else None
     return None
 
 
 def is_nobody(text: str) -> bool:
-    """Whether a text is a salutation or prose rather than a name: most of its longer words begin small."""
+    """Whether a text is a salutation or prose rather than a name: of many longer words most begin small."""
     if _SALUTATION.fullmatch(fold(text)):
         return True
     words = [word for word in text.split() if len(word) > 3]
     small = sum(word[0].islower() for word in words)
-    return HAS_FORM.search(text) is None and (small * 2 > len(words) or (text.endswith(".") and len(words) > 3))
+    prose = small * 2 > len(words) > 3 or text[:1].islower() or (text.endswith(".") and len(words) > 3)
+    return prose and HAS_FORM.search(text) is None
 
 
 def _seen(rows: Sequence[Row]) -> _Seen:
@@ -121,7 +123,7 @@ def _footer(rows: Sequence[Row]) -> Iterator[int]:
 def _candidates(rows: Sequence[Row], place: int) -> Iterator[tuple[str, int]]:
     """The names in a row, each with its column; where goods are sent is left out."""
     for cell in rows[place].cells:
-        if _shipped(rows, place, cell.start):
+        if headed(rows, place, cell.start, _SHIPPED):
             continue
         company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
         whole = name is not None and (company is None or name.endswith(company))
@@ -139,14 +141,6 @@ def _candidates(rows: Sequence[Row], place: int) -> Iterator[tuple[str, int]]:
 def _is_other(name: str) -> bool:
     """Whether a text is a street rather than a name, or a currency."""
     return HAS_FORM.search(name) is None and (_STREET.search(fold(name)) is not None or currency((name,)) is not None)
-
-
-def _shipped(rows: Sequence[Row], place: int, column: int) -> bool:
-    return any(
-        label.kind is Kind.SHIP and abs(label.start - column) <= 4
-        for row in rows[max(0, place - SHIP_ROWS) : place]
-        for label in row.labels
-    )
 
 
 def _signs(name: str, place: int, column: int, seen: _Seen) -> float:

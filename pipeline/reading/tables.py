@@ -6,8 +6,9 @@ A header is known by the words for quantities, units, prices and descriptions in
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Cell, Row
 
 _GOODS = (
@@ -61,3 +62,14 @@ def cells_below(rows: Sequence[Row], place: int, start: int, end: int, *, within
         if cell:
             found.append((cell, under))
     return found
+
+
+def headed(rows: Sequence[Row], place: int, column: int, kinds: Collection[Kind], *, within: int = 3) -> bool:
+    """Whether a label of some kinds that fills its cell stands over a column, a few rows above."""
+    return any(
+        label.kind in kinds and abs(label.start - column) <= 4 and cell.end - label.end <= 3
+        for row in rows[max(0, place - within) : place]
+        for label in row.labels
+        for cell in row.cells
+        if cell.start <= label.start < cell.end
+    )
