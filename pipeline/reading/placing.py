@@ -18,7 +18,7 @@ from pipeline.reading.rows import fold
 from pipeline.reading.value_spans import Part
 from pipeline.reading.word_boxes import PrintedPage, around
 
-MAX_FIELDS = 2_000  # of a document; more are the rows of a list that nobody looks at one by one
+MAX_FIELDS = 1_000  # of a document; more are the rows of a list that nobody looks at one by one
 MAX_PRINTED = 300  # characters
 NO_PAGE = 0
 _FIRST_PAGES = 5
@@ -31,6 +31,7 @@ _MOST_WORDS, _MOST_LINES = 40, 4  # of a value that runs over lines
 _LINES_BELOW = 3  # with the line itself; between two lines of a name another column may have one
 _LABELLED = 10  # places of a value of which the one beside a label of its kind is taken
 # Values of a row that are alike stand in this order; what is not named stands before.
+_AMOUNTS = ("net_amount", "price", "taxable_amount", "tax_amount")
 _COLUMNS = ("quantity", "unit", "price", "tax_category", "tax_rate", "taxable_amount", "tax_amount", "net_amount")
 
 
@@ -79,15 +80,36 @@ class _Sheets:
     def placed_group(self, group: Group) -> Group:
         """The group with its fields placed, in the order in which columns usually stand.
 
-        One of an electronic invoice is placed if a row of the print has its name.
+        One of an electronic invoice is placed if a row of the print has its name, or two of its amounts.
         """
         order = sorted(group.fields, key=lambda name: _COLUMNS.index(name) if name in _COLUMNS else -1)
-        name = group.fields.get("name")
-        row = None
-        if name and name.page == NO_PAGE and not name.printed:
-            row = self._anywhere("name", name.value)
+        row = self._row(group)
         done = {each: self._of_row(group.fields[each], row) for each in order}
         return replace(group, fields={each: done[each] for each in group.fields})
+
+    def _row(self, group: Group) -> tuple[int, Part] | None:
+        cells = {name: each.value for name, each in group.fields.items() if each.page == NO_PAGE and not each.printed}
+        self._left -= len(cells)
+        if not cells or self._left <= 0:
+            return None
+        row = self._anywhere("name", cells["name"]) if "name" in cells else None
+        amounts = [cells[name] for name in _AMOUNTS if _is_telling(cells.get(name, ""))]
+        return row or (self._with_both(*amounts[:2]) if len(amounts) > 1 else None)
+
+    def _with_both(self, one: str, other: str) -> tuple[int, Part] | None:
+        """A line that prints both values, at different places."""
+        for number, sheet in self._first_sheets():
+            for part in itertools.islice(sheet.searched.find(one), _LABELLED):
+                if any(each != part for each in sheet.searched.find(other, sheet.line(part[0]))):
+                    return number, part
+        return None
+
+    def _first_sheets(self) -> Iterator[tuple[int, PrintedPage]]:
+        """The pages on which fields of an electronic invoice are looked for."""
+        for number in itertools.islice(self._pages, _FIRST_PAGES):
+            sheet = self._sheet(number) if self._pages[number].places else None
+            if sheet:
+                yield number, sheet
 
     def _of_row(self, field: Field, row: tuple[int, Part] | None) -> Field:
         if field.page != NO_PAGE:
@@ -101,14 +123,12 @@ class _Sheets:
     def _anywhere(self, name: str, value: str) -> tuple[int, Part] | None:
         """The first page that prints a value, and where: beside a label of its kind, or else if it says enough."""
         enough = _is_telling(value) or name == "currency"
-        for number in itertools.islice(self._pages, _FIRST_PAGES):
-            sheet = self._sheet(number) if self._pages[number].places else None
-            if sheet:
-                first, rest = itertools.tee(itertools.islice(sheet.searched.find(value), _LABELLED))
-                labelled = (part for part in first if name in self._labels(number, sheet, part))
-                part = self._free(number, [labelled, rest if enough else ()])
-                if part:
-                    return number, part
+        for number, sheet in self._first_sheets():
+            first, rest = itertools.tee(itertools.islice(sheet.searched.find(value), _LABELLED))
+            labelled = (part for part in first if name in self._labels(number, sheet, part))
+            part = self._free(number, [labelled, rest if enough else ()])
+            if part:
+                return number, part
         return None
 
     def _labels(self, number: int, sheet: PrintedPage, part: Part) -> frozenset[str]:

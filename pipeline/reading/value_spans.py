@@ -17,7 +17,8 @@ from pipeline.reading.rows import fold
 Part = tuple[int, int]  # of a text: from, up to and not including
 
 MAX_VALUE = 300  # characters
-_MOST = 100  # places of one value in one notation
+_MOST, _MOST_TRIED = 100, 400  # places of one value in one notation, and those that may turn out to be none
+_SHORT = 1_000  # characters
 _FIGURE = re.compile(r"-?\d{1,6}|-?\d+\.\d+|[A-Z]{3}")  # of which letters and digits alone say too little
 
 Found = tuple[str | Decimal, int, int]  # a value in canonical form and its place
@@ -48,27 +49,26 @@ class SearchedText:
     def _word_for_word(self, value: str, start: int, end: int) -> Iterator[Part]:
         """Whole words only, and no part of a longer number."""
         text = self._folded
-        at = text.find(value, start, end) if value else -1
-        while at >= 0:
+        for at in _occurrences(value, text, start, end):
             stop = at + len(value)
             if _ends(value[0], text[max(at - 2, 0) : at]) and _ends(value[-1], text[stop : stop + 2][::-1]):
                 yield at, stop
-            at = text.find(value, at + 1, end)
 
     def _letter_for_letter(self, value: str, start: int, end: int) -> Iterator[Part]:
         """Whatever spaces and signs are between the letters and digits, from the start of a word to the end of one."""
         wanted, (squeezed, places) = "".join(filter(str.isalnum, value)), self._squeezed
         first, last = bisect.bisect_left(places, start), bisect.bisect_left(places, end)
-        at = squeezed.find(wanted, first, last) if len(wanted) > 1 else -1
-        while at >= 0:
+        for at in _occurrences(wanted, squeezed, first, last) if len(wanted) > 1 else ():
             begin, stop = places[at], places[at + len(wanted) - 1] + 1
             if not self._folded[begin - 1 : begin].isalnum() and not self._folded[stop : stop + 1].isalnum():
                 yield begin, stop
-            at = squeezed.find(wanted, at + 1, last)
 
     def _in(self, notation: Notation, value: str, part: Part) -> Iterator[Part]:
+        """Where that part of the text has the value. Of a long part the whole text is read, which is done only once."""
         wanted = Decimal(value) if notation is _amounts else value
-        return ((start, end) for found, start, end in self._read(notation, part) if found == wanted)
+        read = part if part[1] - part[0] <= _SHORT else (0, len(self._text))
+        places = ((start, end) for found, start, end in self._read(notation, read) if found == wanted)
+        return (place for place in places if part[0] <= place[0] and place[1] <= part[1])
 
     def _read(self, notation: Notation, part: Part) -> list[Found]:
         """What that part of the text says in a notation, each with its place in the text."""
@@ -82,6 +82,15 @@ class SearchedText:
     def _squeezed(self) -> tuple[str, list[int]]:
         places = [place for place, sign in enumerate(self._folded) if sign.isalnum()]
         return "".join(self._folded[place] for place in places), places
+
+
+def _occurrences(value: str, text: str, start: int, end: int) -> Iterator[int]:
+    at = text.find(value, start, end) if value else -1
+    for _ in range(_MOST_TRIED):
+        if at < 0:
+            return
+        yield at
+        at = text.find(value, at + 1, end)
 
 
 def _ends(edge: str, near: str) -> bool:

@@ -19,7 +19,8 @@ from pipeline.documents.places import Span, Unpacked
 from pipeline.documents.text import Box, Page
 from pipeline.reading.value_spans import Part, SearchedText
 
-MAX_CHARACTERS = 200_000  # of a page that are looked at
+MAX_CHARACTERS = 100_000  # of a page that are looked at
+MAX_LINE = 2_000  # of a line, where a whole one is asked for; only a page that is one line has longer ones
 # Widths of letters in thousandths of their size, about what common fonts have.
 _WIDTHS = {
     sign: width
@@ -84,7 +85,8 @@ class PrintedPage:
         """The part of the text that is the printed line there, with `count` above 1 those that follow as well."""
         number = bisect.bisect_right(self._line_starts, at)
         after = self._line_starts[number - 1 + count : number + count]
-        return self._line_starts[number - 1], after[0] - 1 if after else len(self.text)
+        start = max(self._line_starts[number - 1], at - MAX_LINE)
+        return start, min(after[0] - 1 if after else len(self.text), at + MAX_LINE)
 
     def box(self, start: int, end: int) -> Box | None:
         """Around that part of the text, over all lines that it takes; None where no place is known."""

@@ -269,6 +269,18 @@ def test_lines_of_an_electronic_invoice_are_placed_by_their_names() -> None:
     assert list(row.fields) == list(cells)
 
 
+def test_a_line_whose_name_is_printed_otherwise_is_told_by_two_of_its_amounts() -> None:
+    cells = {"name": "Writing paper", "quantity": "2", "price": "100.00", "net_amount": "200.00"}
+    others = {"name": "Envelopes", "quantity": "2", "price": "100.00", "net_amount": "1234.50"}
+    groups = [_group("lines", number, each, page=0) for number, each in enumerate((others, cells), 1)]
+    other, row = placed(Extraction("invoice", groups=groups), [INVOICE.page]).groups
+    assert [each.printed for each in row.fields.values()] == ["", "2", "100,00", "200,00"]
+    assert [each.printed for each in other.fields.values()] == [""] * 4
+    boxes = [each.box for each in row.fields.values() if each.box]
+    assert len({box.top for box in boxes}) == 1
+    assert len(boxes) == 3
+
+
 @given(
     st.text(max_size=60),
     st.text(st.sampled_from("1a. \n,-€"), max_size=300),
