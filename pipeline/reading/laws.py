@@ -22,8 +22,6 @@ _PATTERNS = (
         rf"|applicable in )(?:and applicable in )?{_OF}){_PLACE}"
     ),
     re.compile(rf"\b(?i:by|with|to|under) (?:the )?(?:internal |substantive )?{_PLACE} (?i:laws?)\b"),
-    re.compile(rf"{_PLACE} (?i:laws? (?:shall |will )?(?:exclusively )?(?:governs?|appl(?:y|ies))\b)"),
-    re.compile(rf"\b(?i:governing law ?[:.–-] ?(?:the )?(?:laws? of (?:the )?)?(?:{_KIND} of (?:the )?)?){_PLACE}"),
     re.compile(rf"\b(?i:in the state of) {_PLACE} (?i:and shall be governed by .{{0,60}}\blaws thereof)"),
     re.compile(r"\b(?i:recht) (?:der |des )?((?:Bundesrepublik |Republik )?[A-ZÄÖÜ]\w+)"),
     re.compile(r"\b(?i:(deutsche[sm]?|österreichische[sm]?|schweizer(?:ische[sm]?)?) recht)\b"),
@@ -32,6 +30,11 @@ _PATTERNS = (
     re.compile(
         r"\b(?i:(?:legge|leggi|ley|leyes|legislación|diritto) (italian[ao]|española?|mexicana|dello stato italiano))\b"
     ),
+)
+# Words that are as often about something else: they count before or behind a known place alone.
+_KNOWN_ONLY = (
+    re.compile(rf"{_PLACE} (?i:laws? (?:shall |will )?(?:exclusively )?(?:governs?|appl(?:y|ies))\b)"),
+    re.compile(rf"\b(?i:governing law ?[:.–-] ?(?:the )?(?:laws? of (?:the )?)?(?:{_KIND} of (?:the )?)?){_PLACE}"),
 )
 _GOVERNED = re.compile(
     r"\b(?:controlled by|laws? of [^.;]{3,50} (?:applies|shall apply)|"
@@ -136,16 +139,21 @@ def _answers(prose: Prose, mention: re.Match[str]) -> Iterator[Answer]:
 
 def _laws(prose: Prose, start: int, end: int) -> Iterator[re.Match[str]]:
     """The first law that each pattern finds, unless it is one under which a party was founded."""
-    for pattern in _PATTERNS:
+    for pattern in (*_PATTERNS, *_KNOWN_ONLY):
         for found in itertools.islice(pattern.finditer(prose.text, start, end), MAX_PLACES):
             place = _bare(found[1])
-            if place and not _NOT_PLACE.match(place) and not _seated(prose.folded, found.start()):
+            usable = is_place(place) if pattern in _KNOWN_ONLY else place and not _NOT_PLACE.match(place)
+            if usable and not _seated(prose.folded, found.start()):
                 yield found
                 break
 
 
 def _bare(place: str) -> str:
-    return _NATION.sub("", _TAIL.sub("", _FEDERAL.sub("", place)))
+    """A place without its nation, and without words behind it that are none of a known place."""
+    bare = _NATION.sub("", _TAIL.sub("", _FEDERAL.sub("", place)))
+    words = bare.split()
+    known = (" ".join(words[:length]).rstrip(",") for length in range(len(words), 0, -1))
+    return next((each for each in known if is_place(each)), bare)
 
 
 def _seated(folded: str, place: int) -> bool:

@@ -18,7 +18,7 @@ from pipeline.reading.preamble import Party
 from pipeline.reading.prose import Prose
 
 MAX_PARTIES = 60
-_KEPT = 0.4
+_KEPT = 0.5
 _SURE = 0.9  # of the model's probability: that much is left where labels and model differ though it is all but certain
 _FORMS = re.compile(
     r"\b(?:inc|incorporated|llc|ltd|limited|llp|lp|corp|corporation|co|company|plc|gmbh|ag|kg|se|bv|nv|sa|na)\b"
