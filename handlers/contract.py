@@ -54,19 +54,18 @@ class ContractHandler:
         return contract_likeness(document) if document.einvoice is None else 0.0
 
     def extract(self, document: Document) -> Extraction:
-        """Find the fields; an unfilled template, with blanks and without a date or a sure party, has only its title.
+        """Find the fields; an unfilled template, with blanks and without a date or a sure party, has none.
 
         The clauses are those of any contract, a template too.
         """
         running = prose(document)
-        title = _title(document)
         parties = find_parties(running)
         answers = {name: (field,) for name, field in _fields(running)}
         sections = numbered(document)
         if _is_unfilled(running, parties, answers):
-            return Extraction(self.name, title, clauses=sections)
+            return Extraction(self.name, clauses=sections)
         named = tuple(_field(running, party, party.name) for party in parties)
-        found = title | ({"parties": named} if named else {}) | answers
+        found = _title(document) | ({"parties": named} if named else {}) | answers
         return Extraction(self.name, found, groups=tuple(_groups(running, parties)), clauses=sections)
 
 

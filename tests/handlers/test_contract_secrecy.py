@@ -266,7 +266,7 @@ def test_a_contract_has_its_clauses_with_their_tags() -> None:
 
 def test_a_blank_form_on_secrecy_has_neither_fields_nor_parties() -> None:
     read = _read(BLANK)
-    assert (set(read.fields), read.groups) == ({"title"}, ())
+    assert (read.fields, read.groups) == ({}, ())
 
 
 def test_a_party_that_signs_is_surer_than_one_that_does_not() -> None:
