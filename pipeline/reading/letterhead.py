@@ -18,6 +18,8 @@ LEAST = 2.5  # of the score; what has less is a guess
 FOOTER_ROWS = 10
 TOP_ROWS = 2
 NEAR_ROWS = 5
+HEAD_ROWS = 12
+_PRICE = re.compile(r"(?<![\d./-])\d{1,3}(?:[.,' ]\d{3})*[.,]\d\d(?![\d./-])")
 _SHIPPED = frozenset({Kind.SHIP})
 _BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstitut|caixa\w*|credit)\b")
 _ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
@@ -52,6 +54,15 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
+class _Named:
+    """A name, and where it stands."""
+
+    name: str
+    place: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Seen:
     """What is known of the whole document when one of its names is weighed."""
 
@@ -65,19 +76,22 @@ class _Seen:
 
 def senders(rows: Sequence[Row]) -> list[Weighed]:
     """Every name that can be the sender's, the best first."""
-    seen = _seen(rows)
+    names = [each for place in range(len(rows)) for each in _candidates(rows, place)]
+    seen = _seen(rows, names)
     best: dict[str, Weighed] = {}
-    for place, row in enumerate(rows):
-        for name, column in _candidates(rows, place):
-            signs = _signs(name, place, column, seen)
-            score = (
-                signs + (3.0 if HAS_FORM.search(name) else 0.0) - (6.0 if _banks(rows, place, name, column) else 0.0)
-            )
-            before = best.get(fold(name))
-            if before is None or score > before.score:
-                found = FoundName(name, row, "pattern", min(0.9, 0.3 + max(0.0, score) / 14))
-                best[fold(name)] = Weighed(found, score, signs)
+    for each in names:
+        weighed = _weighed(each, seen)
+        before = best.get(fold(each.name))
+        if before is None or weighed.score > before.score:
+            best[fold(each.name)] = weighed
     return sorted(best.values(), key=lambda each: -each.score)
+
+
+def _weighed(each: _Named, seen: _Seen) -> Weighed:
+    signs = _signs(each.name, each.place, each.column, seen)
+    score = signs + (3.0 if HAS_FORM.search(each.name) else 0.0) - (6.0 if _banks(each, seen.rows) else 0.0)
+    trust = min(0.9, 0.3 + max(0.0, score) / 14)
+    return Weighed(FoundName(each.name, seen.rows[each.place], "pattern", trust), score, signs)
 
 
 def find_sender(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
@@ -98,13 +112,11 @@ def is_nobody(text: str) -> bool:
     return prose and HAS_FORM.search(text) is None
 
 
-def _seen(rows: Sequence[Row]) -> _Seen:
-    counts = Counter(
-        fold(name) for place in range(len(rows)) for name in {name for name, _ in _candidates(rows, place)}
-    )
+def _seen(rows: Sequence[Row], names: Sequence[_Named]) -> _Seen:
+    counts = Counter(name for name, _ in {(fold(each.name), each.place) for each in names})
     lines = frozenset(fold(name) for row in rows for cell in row.cells if (name := sender(cell)))
     footer = frozenset(_footer(rows))
-    heads = any(_heads_address(rows, place, column) for place in footer for _, column in _candidates(rows, place))
+    heads = any(each.place in footer and _heads_address(rows, each.place, each.column) for each in names)
     imprint = any(_IMPRINT.search(rows[place].folded) and company_in(rows[place].text) for place in footer)
     return _Seen(rows, domains(rows), counts, lines, footer, bool(lines) or heads or imprint)
 
@@ -120,22 +132,24 @@ def _footer(rows: Sequence[Row]) -> Iterator[int]:
             yield place
 
 
-def _candidates(rows: Sequence[Row], place: int) -> Iterator[tuple[str, int]]:
-    """The names in a row, each with its column; where goods are sent is left out."""
+def _candidates(rows: Sequence[Row], place: int) -> Iterator[_Named]:
+    """The names in a row; where goods are sent is left out, and what stands beside a price in the list of items."""
+    if place > HEAD_ROWS and _PRICE.search(rows[place].text):
+        return
     for cell in rows[place].cells:
         if headed(rows, place, cell.start, _SHIPPED):
             continue
         company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
         whole = name is not None and (company is None or name.endswith(company))
         if company and not whole and not (POSTAL.search(cell.text) and _NO_NAME.fullmatch(company)):
-            yield company, cell.start
+            yield _Named(company, place, cell.start)
         if (
             name
             and not is_nobody(name)
             and not _is_other(name)
             and (whole or company is None or len(name) < len(company) + 12)
         ):
-            yield name, cell.start
+            yield _Named(name, place, cell.start)
 
 
 def _is_other(name: str) -> bool:
@@ -170,13 +184,14 @@ def _hosted(name: str, place: int, column: int, seen: _Seen) -> float:
     return 0.5 if theirs else 3.0
 
 
-def _banks(rows: Sequence[Row], place: int, name: str, column: int) -> bool:
+def _banks(each: _Named, rows: Sequence[Row]) -> bool:
     """Whether a name is a bank's: it says so, or an account stands right under or behind it."""
-    under = [cell for row in rows[place + 1 : place + 2] for cell in row.cells if abs(cell.start - column) <= 2]
-    behind = rows[place].folded[column + len(name) : column + len(name) + 12]
+    below = rows[each.place + 1 : each.place + 2]
+    under = [cell for row in below for cell in row.cells if abs(cell.start - each.column) <= 2]
+    end = each.column + len(each.name)
     return (
-        _BANK.search(fold(name)) is not None
-        or _ACCOUNT.search(behind) is not None
+        _BANK.search(fold(each.name)) is not None
+        or _ACCOUNT.search(rows[each.place].folded[end : end + 12]) is not None
         or any(_ACCOUNT.match(fold(cell.text)) for cell in under)
     )
 
