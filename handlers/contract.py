@@ -106,11 +106,13 @@ def _answers(running: Prose) -> dict[str, Answer | None]:
     order = day_first([running.text])
     dates, periods = find_dates(running.folded, day_first=order), list(find_periods(running.folded))
     agreed, effective = signing.agreement_date(running, dates), signing.effective_date(running, dates)
+    kind = subtypes.contract_type(running)
+    if kind and not effective:
+        effective = signing.since_made(agreed)
     runs, renewed = terms.term(running, periods), renewals.candidates(running, periods)
-    sure = effective if effective and effective.confidence >= 0.5 else None
-    begins = terms.start(running, runs, dates) or sure or agreed
+    begins = terms.start(running, runs, dates) or signing.counts_from(effective, agreed)
     return {
-        "contract_type": subtypes.contract_type(running),
+        "contract_type": kind,
         "contract_number": clauses.contract_number(running),
         "agreement_date": agreed,
         "effective_date": effective,

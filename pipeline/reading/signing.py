@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pipeline.reading.answers import Answer
 from pipeline.reading.dates import FoundDate
@@ -75,6 +76,22 @@ def agreement_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
 def effective_date(prose: Prose, dates: Sequence[FoundDate]) -> Answer | None:
     """The date called the effective date, or one on which the contract begins."""
     return _chosen(prose, dates, "effective_date")
+
+
+def since_made(agreed: Answer | None) -> Answer | None:
+    """The day from which a contract counts that names no other day than the one it was made on. Never sure."""
+    if agreed is None:
+        return None
+    trust = round(min(0.6, 0.8 * agreed.confidence), 2)
+    return replace(agreed, method="derived", confidence=trust, derivation="no other day is given: ")
+
+
+def counts_from(effective: Answer | None, agreed: Answer | None) -> Answer | None:
+    """The effective date if it is likely, else the date of the agreement; the surer of the two if both are one day."""
+    if effective is None or effective.confidence < 0.5:
+        return agreed
+    same = agreed is not None and agreed.value == effective.value and agreed.confidence > effective.confidence
+    return agreed if same else effective
 
 
 def candidates(prose: Prose, dates: Sequence[FoundDate]) -> Sequence[tuple[FoundDate, Features]]:

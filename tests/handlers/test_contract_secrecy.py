@@ -237,6 +237,13 @@ def test_a_contract_on_secrecy_is_a_contract_and_named_as_what_it_is(pages: tupl
     assert _values(chosen.extract(document(*pages)), "contract_type") == ["nda"]
 
 
+def test_a_contract_on_secrecy_without_another_day_counts_from_the_one_it_was_made_on() -> None:
+    since = _read(WITHOUT_BETWEEN).fields["effective_date"][0]
+    assert (since.value, since.method) == ("2009-06-30", "derived")
+    assert since.confidence <= 0.6
+    assert "effective_date" not in _read(WITHOUT_BETWEEN.replace("Date: June 30, 2009", "")).fields
+
+
 def test_other_contracts_are_not_taken_for_contracts_on_secrecy() -> None:
     secret = "The parties keep confidential information confidential; confidential information is secret. " * 3
     assert "contract_type" not in _read(CONTRACT_FIRST, CONTRACT_SECOND + secret).fields
