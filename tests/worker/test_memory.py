@@ -12,9 +12,10 @@ from sqlalchemy import URL, Engine, text
 
 from pipeline import database
 from pipeline.config import DatabaseSettings
+from pipeline.documents.text import identifier
 from pipeline.queue.model import Claim
 from pipeline.queue.store import Queue
-from pipeline.reading.lessons import MAX_KEYS, Lesson
+from pipeline.reading.lessons import MAX_KEYS, Lesson, name_key
 from pipeline.remembered import MAX_DOCUMENTS, PAGE_CHARACTERS, Memory
 from pipeline.worker.frames import BrokenFrame
 from pipeline.worker.issuer_frames import keys_of, remembered_of
@@ -152,6 +153,24 @@ def test_a_child_that_asks_on_and_on_loses_its_life_and_the_next_document_is_rea
     shop.work()
     assert shop.task(task).status == "quarantined"
     assert "it asks for an issuer twice" in shop.attempts(task)[0].error
+
+
+def test_the_child_and_the_database_make_the_same_keys_of_names_and_numbers(engine: Engine) -> None:
+    names = [
+        "Quarry & Sons",
+        "Bäckerei Übermut GmbH",
+        "Straße + Söhne",
+        "O'Neil (UK) Ltd.",
+        "Café «Été» S.A.",
+        "  ",
+        "&",
+    ]
+    numbers = ["DE 136 695 976", "FR-AB.123456789", "NL123456789B01", "DE89 3704 0044"]
+    with engine.connect() as connection:
+        for make, text_, values in ((name_key, "name_key", names), (identifier, "identifier_key", numbers)):
+            for value in values:
+                stored = connection.execute(text(f"SELECT {text_}(:value)"), {"value": value}).scalar()
+                assert make(value) == (stored or ""), value
 
 
 @pytest.mark.parametrize(
