@@ -80,7 +80,7 @@ def export(ctx: click.Context, what: str, output: str, target: Path | None, new_
         raise UsageProblem("the place and the output are the same file; name two")
     with (
         app_of(ctx) as app,
-        exports.stream(app.engine, what, since=since) as rows,
+        exports.stream(app.engine, what, since=since, accept_at=app.settings.review.accept_at) as rows,
         _opened(target, binary=output in BINARIES) as file,
     ):
         count = WRITERS[output](rows, file)

@@ -33,6 +33,7 @@ INCREMENTAL = tuple(name for name, query in EXPORTS.items() if "<new>" in query)
 # Columns that hold all that was found, as JSON: a table has no place for them.
 NESTED = frozenset({"fields", "checks"})
 FETCH_ROWS = 200
+_THRESHOLD = text("SELECT set_config('doclease.review_accept_at', CAST(:accept_at AS text), true)")
 _NEW = "document_id IN (SELECT current_results.document_id FROM current_results WHERE <changed>)"
 
 
@@ -76,11 +77,14 @@ class Stream:
 
 
 @contextmanager
-def stream(engine: Engine, name: str, *, since: Place | dt.datetime | None = None) -> Iterator[Stream]:
+def stream(
+    engine: Engine, name: str, *, since: Place | dt.datetime | None = None, accept_at: float | None = None
+) -> Iterator[Stream]:
     """The rows of an export as they are at this moment, whatever is written meanwhile, until the block ends.
 
-    With `since` those of documents whose result changed since a time, or that an export at a place may not have seen.
-    Raises UsageProblem where that cannot be told.
+    `accept_at` is how sure a field must be not to be reviewed; None is the database's default. With `since` only rows
+    of documents whose result changed since a time, or that an export at a place may not have seen. Raises UsageProblem
+    where that cannot be told.
     """
     if since is not None and name not in INCREMENTAL:
         raise UsageProblem(f"what is new of {name} cannot be told; --new-since is for {', '.join(INCREMENTAL)}")
@@ -89,6 +93,8 @@ def stream(engine: Engine, name: str, *, since: Place | dt.datetime | None = Non
         connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
         # Whoever reads, a pager for example, may take longer between two fetches than a worker may in a transaction.
         connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        if accept_at is not None:
+            connection.execute(_THRESHOLD, {"accept_at": accept_at})
         place = here(connection, name)
         if isinstance(since, Place):
             since = since if since.leads_to(place) else None

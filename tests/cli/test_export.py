@@ -198,6 +198,22 @@ def test_a_binary_file_can_go_through_a_pipe(home: Path, output: str) -> None:
         assert openpyxl.load_workbook(whole).active["A1"].value == "document_id"
 
 
+def test_the_review_is_exported_as_it_is_asked_for(
+    doclease: Doclease, home: Path, engine: Engine, queue: Queue
+) -> None:
+    fields = {name: [value("10.00", confidence=0.6)] for name in ("total_gross", "total_net")}
+    finish(engine, queue, ["one"], document_type="invoice", fields=fields)
+
+    def doubted() -> set[str]:
+        rows = map(json.loads, doclease("export", "review", "--format", "jsonl").stdout.splitlines())
+        return {row["field"] for row in rows if row["value"] is not None}
+
+    assert doubted() == {"total_gross", "total_net"}
+    with (home / "config.yaml").open("a", encoding="utf-8") as config:
+        config.write("review:\n  accept_at: 0.5\n")
+    assert doubted() == set()
+
+
 # What is new
 
 
