@@ -16,6 +16,7 @@ BLOCK_ROWS = 9
 WINDOW_ROWS = 25
 LEAST_ROWS = 5  # above a list of items; a header higher up is none
 TOP_ROWS = 40
+LETTERHEAD_ROWS = 2  # over a gap, a name as high as this is the sender's
 _BARE_CODE = re.compile(r"[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}")
 _NUMBERED = re.compile(r"^\d{1,4}[a-z]?,? \S|\d{1,4}[a-z]?$")
 _CARE_OF = re.compile(r"c/o\b", re.IGNORECASE)
@@ -95,19 +96,21 @@ def _climb(rows: Sequence[Row], place: int, cell: Cell) -> tuple[int, str] | Non
     found, missed = None, 0
     for upper in range(place - 1, max(-1, place - BLOCK_ROWS), -1):
         line = next((each for each in rows[upper].cells if abs(each.start - cell.start) <= 2), None)
-        if line is None:
-            missed += 1
-            if missed > 1 or (found and HAS_FORM.search(found[1])):
-                break
-            continue
-        if is_sender_line(line):
+        missed += line is None
+        company = found is not None and HAS_FORM.search(found[1]) is not None
+        if missed > 1 or (found and missed and (company or upper < LETTERHEAD_ROWS)) or (line and is_sender_line(line)):
             break
+        if line is None:
+            continue
         if found and _BARE_CODE.fullmatch(cell.text) and _NUMBERED.search(line.text):
-            found = None  # the town stood alone between the street and its code
-        name = None if _CARE_OF.match(line.text) else as_name(line.text)
-        plain = name is not None and not re.search(r"\d", name) and not is_nobody(name)
-        if found and (not plain or HAS_FORM.search(found[1])):
+            found = company = None  # the town stood alone between the street and its code
+        name = _plain_name(line)
+        if found and (name is None or company):
             break  # another block ends here: no address has a street above its name, nor somebody above a company
-        if name is not None and plain:
-            found = (upper, name)
+        found = (upper, name) if name else found
     return found
+
+
+def _plain_name(line: Cell) -> str | None:
+    name = None if _CARE_OF.match(line.text) or is_nobody(line.text) else as_name(line.text)
+    return None if name is None or re.search(r"\d", name) or is_nobody(name) else name
