@@ -66,10 +66,10 @@ class Queue:
         worker down to whoever can run them alone.
         """
         start = self._front.start()
-        rows = self._all("claim", worker=worker, batch=batch, suspects=suspects, from_rank=start)
+        rows = self._claim_from(start, worker=worker, batch=batch, suspects=suspects)
         if not rows and start != FRONT:
             start = FRONT
-            rows = self._all("claim", worker=worker, batch=batch, suspects=suspects, from_rank=start)
+            rows = self._claim_from(start, worker=worker, batch=batch, suspects=suspects)
         if suspects:
             self._front.took(start, rows[-1].rank_ms if rows else FRONT)
         return [_claim(row) for row in rows]
@@ -212,6 +212,14 @@ class Queue:
         """Whether any task waits or is in work anywhere."""
         row = self._one("live")
         return row is not None and bool(row.live)
+
+    def _claim_from(self, start: int, **values: Any) -> list[Row[Any]]:
+        """What claim.sql takes from there. Only changed rows is not nothing: then it looks again."""
+        while True:
+            found = self._all("claim", from_rank=start, **values)
+            rows = [row for row in found if row.task_id is not None]
+            if rows or not found:
+                return rows
 
     def _all(self, name: str, **values: Any) -> list[Row[Any]]:
         with self._single.connect() as connection:

@@ -192,8 +192,8 @@ def _buffers(engine: Engine, queue: Queue) -> int:
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
-def test_an_old_snapshot_makes_no_claim_three_times_as_dear(engine: Engine, mine: Queue, watch: Watch) -> None:
-    """Measured: 23 pages a claim; looking from the front, 168 after 5,000 tasks that the snapshot keeps."""
+def test_an_old_snapshot_makes_no_claim_twice_as_dear(engine: Engine, mine: Queue, watch: Watch) -> None:
+    """Measured: 17 pages a claim; looking from the front, 162 after 5,000 tasks that the snapshot keeps."""
     for statement in FILL.split(";\n\n"):
         rows.change(engine, statement)
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
@@ -212,5 +212,6 @@ def test_an_old_snapshot_makes_no_claim_three_times_as_dear(engine: Engine, mine
         whole = _buffers(engine, mine)
         afterwards = _buffers(engine, mine)
         report.rollback()
-    assert max(pinned, afterwards) <= 3 * plain
+    assert plain <= 20
+    assert max(pinned, afterwards) <= 2 * plain
     assert whole > 3 * plain, "the one look a second at the whole line shows what is spared"

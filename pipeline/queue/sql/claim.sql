@@ -1,11 +1,13 @@
 -- Promise: at most :batch ready tasks, best rank first, each to exactly one caller, each with a fresh lease and a fresh token.
 -- MATERIALIZED: joined any other way, a plan may run the inner SELECT again and take more than :batch rows.
--- ANY (ARRAY(...)): the ids are looked up one by one. A join, planned without knowing :batch, may read the whole table.
+-- ANY (ARRAY(...)): rows are looked up one by one. A join, planned without knowing :batch, may read the whole table.
+-- By ctid, which spares the way through an index: the lock keeps a row where it is. One that changed after the statement's
+-- snapshot and before the lock is not found there. It comes back empty, and the caller asks again.
 -- FOR NO KEY UPDATE: a row of attempts being inserted elsewhere must not hide its task.
 -- :from_rank spares the index entries of tasks that are long claimed, see pipeline/queue/front.py.
 -- 'enqueued' is a literal: a bound status would lose the partial index under a generic plan.
 WITH picked AS MATERIALIZED (
-    SELECT task_id
+    SELECT task_id, ctid AS place
     FROM tasks
     WHERE status = 'enqueued'
         AND rank_ms >= CAST(:from_rank AS bigint)
@@ -25,7 +27,7 @@ claimed AS (
         lease_expires_at = queue_clock() + make_interval(secs => lease_seconds),
         deadline_at = queue_clock() + make_interval(secs => deadline_seconds),
         progressed_at = queue_clock()
-    WHERE tasks.task_id = ANY (ARRAY(SELECT task_id FROM picked))
+    WHERE tasks.ctid = ANY (ARRAY(SELECT place FROM picked))
     RETURNING *
 ),
 opened AS (
@@ -35,7 +37,7 @@ opened AS (
     FROM claimed
 )
 SELECT
-    task_id,
+    claimed.task_id,
     document_id,
     attempt_no,
     lease_token,
@@ -49,5 +51,6 @@ SELECT
     crash_count,
     release_count,
     rank_ms
-FROM claimed
-ORDER BY rank_ms, task_id
+FROM picked
+LEFT JOIN claimed ON claimed.task_id = picked.task_id
+ORDER BY claimed.rank_ms, claimed.task_id

@@ -6,6 +6,7 @@
 -- as they were locked, never from the snapshot: a cancellation may have come in between.
 -- Nothing here waits: a session that stopped inside a transaction hides its own task, never the others.
 -- No join with tasks but by locked ids, so no estimate can turn it into a scan of every task there ever was.
+-- Expiries of a task are told apart by FILTER: as a condition, the plan reads the index of all expiries there ever were.
 -- Whoever does not get the one row of sweeper_state leaves the sweep to whoever has it.
 --
 -- Grace: when nobody swept for 3 intervals, or the server started since, leases ran while nobody could renew them. What was
@@ -40,6 +41,14 @@ running AS MATERIALIZED (
     FROM tasks
     WHERE status = 'processing'
         AND EXISTS (SELECT FROM previous)
+),
+holders AS MATERIALIZED (
+    SELECT
+        lease_holder,
+        count(*) AS tasks,
+        max(progressed_at) FILTER (WHERE NOT expired) AS alive_at
+    FROM running
+    GROUP BY lease_holder
 ),
 verdict AS MATERIALIZED (
     SELECT
@@ -91,21 +100,9 @@ picked AS MATERIALIZED (
 judged AS MATERIALIZED (
     SELECT
         picked.*,
-        EXISTS (
-            SELECT
-            FROM running AS other
-            WHERE other.lease_holder = picked.lease_holder
-                AND other.task_id <> picked.task_id
-                AND NOT other.expired
-                AND other.progressed_at > picked.lease_expires_at
-        )
+        COALESCE(holders.alive_at > picked.lease_expires_at, false)
         OR (
-            NOT EXISTS (
-                SELECT
-                FROM running AS other
-                WHERE other.lease_holder = picked.lease_holder
-                    AND other.task_id <> picked.task_id
-            )
+            COALESCE(holders.tasks, 1) = 1
             AND NOT EXISTS (
                 SELECT
                 FROM attempts
@@ -115,12 +112,12 @@ judged AS MATERIALIZED (
             )
         )
         OR (
-            SELECT count(*) >= CAST(:max_crashes AS integer)
+            SELECT count(*) FILTER (WHERE attempts.outcome = 'expired') >= CAST(:max_crashes AS integer)
             FROM attempts
             WHERE attempts.task_id = picked.task_id
-                AND attempts.outcome = 'expired'
         ) AS charged
     FROM picked
+    LEFT JOIN holders ON holders.lease_holder = picked.lease_holder
 ),
 decided AS MATERIALIZED (
     SELECT
