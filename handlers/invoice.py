@@ -34,27 +34,18 @@ XML = "application/xml"
 # What electronic invoices say besides, by the business terms of EN 16931 (docs/querying.md).
 IN_XML_ONLY = (
     "type_code",
-    "seller_tax_id",
-    "buyer_vat_id",
     "payee_name",
-    "bic",
     "payment_means",
-    "payment_reference",
     "mandate",
     "creditor_id",
     "debited_iban",
     "buyer_reference",
     "contract_reference",
-    "purchase_order",
     "payment_terms",
     "preceding_invoice",
-    "delivery_date",
-    "period_start",
-    "period_end",
     "total_lines",
     "total_allowances",
     "total_charges",
-    "prepaid",
     "rounding",
 )
 SUM = ("total_net", "total_tax", "total_gross")
@@ -68,15 +59,24 @@ class InvoiceHandler:
         "invoice_number",
         "issue_date",
         "due_date",
+        "delivery_date",
+        "period_start",
+        "period_end",
         "seller_name",
         "buyer_name",
         "currency",
         "total_net",
         "total_tax",
         "total_gross",
+        "prepaid",
         "amount_due",
         "seller_vat_id",
+        "seller_tax_id",
+        "buyer_vat_id",
         "iban",
+        "bic",
+        "purchase_order",
+        "payment_reference",
         "seller_address",
         *IN_XML_ONLY,
     )
@@ -197,7 +197,8 @@ def _identifiers(sheet: Sheet, buyer: FoundName | None) -> Iterator[tuple[str, F
     if bank:
         yield "bic", field(bank[0], bank[1], "label", bank[2])
     found = tax_numbers.find_tax_numbers(sheet.rows, buyer)
-    for name, number in (("seller_vat_id", found.seller), ("buyer_vat_id", found.buyer)):
+    numbered = (("seller_vat_id", found.seller), ("seller_tax_id", found.local), ("buyer_vat_id", found.buyer))
+    for name, number in numbered:
         if number:
             yield name, field(number.value, number.row, "label" if number.whole else "derived", number.confidence)
     for name, kind in (("purchase_order", Kind.ORDER), ("payment_reference", Kind.REFERENCE)):

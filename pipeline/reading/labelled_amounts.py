@@ -24,7 +24,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _LEADING_WORDS = 4
 _SUMMED = frozenset({Kind.NET, Kind.TAX, Kind.GROSS})
 _MAX_LETTERS = 14  # before the first amount of a row of taxes; a description is longer
-_OF = re.compile(r"\b(?:auf|on|sur|over|su|sobre|de|von)(?: [a-z]{3}| [€£$])? $")
+_OF = re.compile(r"\b(?:auf|aus|on|sur|over|su|sobre|de|von)(?: [a-z]{3}| [€£$])? $")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,10 @@ _TITLE = (
     r"|fattura|bill|credit (?:note|memo)|gutschrift|rechnungskorrektur|avoir|creditnota|nota d[ie] credito|abono)"
 )
 _GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur|honorarnote|liquidation)"
-_ROMANCE = r"(?:facture|factura(?: rectificativa)?|fattura|avoir|abono|ricevuta|documento|piece|nota d[ie] credito)"
+_ROMANCE = (
+    r"(?:facture|factura(?: rectificativa)?|fattura|avoir|abono|ricevuta|documento|piece|note d'honoraires"
+    r"|nota d[ie] credito)"
+)
 _PAY = r"(?:regler|paiement|abonen|abonar|betalen|pagamento|pagare|saldare|pago)"
 _VAT = r"(?:vat|gst|hst|pst|sales tax|tax|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|btw|iva|igic|qst|tps|tvq)"
 
@@ -113,7 +116,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"kunde(?:nanschrift|nadresse)?|factur(?:e|ee|er) a|adressee? a|adresse de facturation|client|acheteur",
         r"destinataire",
         r"nom du client|nom de l'abonne|factu(?:ur)?adres|factuur aan|gefactureerd aan|klant(?:naam)?|koper|afnemer",
-        r"ontvanger|debiteur|facturar a|facturado a|(?:datos del )?cliente|titular(?: del contrato)?|comprador",
+        r"ontvanger|debiteur|facturar a|facturado a|(?:datos (?:del? )?)?cliente|titular(?: del contrato)?|comprador",
         r"destinatario",
         r"direccion de facturacion|fatturare a|intestatario|cessionario(?:/committente)?|acquirente",
         r"spett(?:abile|\.)?(?: ?le)?\.?|committente",
@@ -190,7 +193,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.ORDER: (
         rf"(?:your |customer )?(?:purchase order|p\.?o\.?|order)\.?[ -]?{_ID}",
         rf"(?:your|customer) (?:purchase )?order(?: {_NO})?|purchase order|order reference|customer po|your po",
-        r"p\.?o\.?(?=[ :#]|$)|(?:ihre )?bestell(?:ung)?[ -]{0,2}(?:nummer|nr|no)|ihre bestellung",
+        r"p\.?o\.?(?=[ :#]|$)(?! ?box)|(?:ihre )?bestell(?:ung)?[ -]{0,2}(?:nummer|nr|no)|ihre bestellung",
         r"bestellung (?:nr|nummer)",
         r"(?:numero|n[°ºo]|ref\S*)\.? (?:de )?(?:votre )?commande|(?:votre |bon de )?commande (?:n[°ºo]|numero)",
         r"(?:votre |bon de )commande|(?:uw )?(?:order|bestel|inkooporder|inkoop)[ -]?(?:nummer|nr)",

@@ -112,7 +112,7 @@ def _inline(rows: Sequence[Row], place: int, cell: Cell, end: int) -> FoundName 
     row = rows[place]
     rest = row.text[end : cell.end].strip()
     if rest.strip(" :") and (rest.startswith(":") or _LEADING.search(row.folded[:end])):
-        name = as_name(rest.strip(" :"))
+        name = as_name(rest.strip(" :")) or _before_address(rest.strip(" :"))
         return FoundName(name, row, "label", 0.9 if rest.startswith(":") else 0.8) if name else None
     if rest == ":":
         after = next((each for each in row.cells if each.start >= cell.end), None)
@@ -120,6 +120,12 @@ def _inline(rows: Sequence[Row], place: int, cell: Cell, end: int) -> FoundName 
         name = as_name(after.text) if after and not (stands and _under(rows, place, cell)) else None
         return FoundName(name, row, "label", 0.85) if name else None
     return None
+
+
+def _before_address(text: str) -> str | None:
+    """The name that opens an address on one line."""
+    parts = text.split(",")
+    return as_name(parts[0]) if len(parts) > 2 and any(map(str.isdigit, text)) else None
 
 
 def _beside(rows: Sequence[Row], place: int, cell: Cell, end: int) -> FoundName | None:

@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from stdnum.de import stnr
+
 from pipeline.reading.addresses import FoundName
 from pipeline.reading.identifiers import FoundIdentifier, find_national_vat_ids, find_vat_ids
 from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row
 
 BLOCK_ROWS = 9
+_STEUERNUMMER = re.compile(
+    r"\b(?:steuer-?(?:nummer|nr)|st\.?-?nr)\b[^\d\n]{0,5}(\d{2,5}[ /]\d{3,4}[ /]\d{3,5}|\d{10,13})(?!\d)"
+)
 _FACTS = frozenset({Kind.NUMBER, Kind.TITLE, Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
 _TAX_WORD = re.compile(
     r"\b(?:vat|ust|uid|umsatzsteuer|mwst|tva|btw|iva|tax|nif|cif|p\. ?i(?:va|\.)|steuer|moms|mva)|n\.i\.f"
@@ -40,6 +45,7 @@ class TaxNumbers:
 
     seller: TaxNumber | None = None
     buyer: TaxNumber | None = None
+    local: TaxNumber | None = None  # what the seller's own tax office gave, in Germany
 
 
 def find_tax_numbers(rows: Sequence[Row], buyer: FoundName | None) -> TaxNumbers:
@@ -61,7 +67,16 @@ def find_tax_numbers(rows: Sequence[Row], buyer: FoundName | None) -> TaxNumbers
                 own.append(_number(vat, row, 0.7))
     foreign = {each.value for each in theirs}
     sellers = [each for each in own if each.value not in foreign]
-    return TaxNumbers(_best(sellers), _best(theirs))
+    return TaxNumbers(_best(sellers), _best(theirs), _local(rows))
+
+
+def _local(rows: Sequence[Row]) -> TaxNumber | None:
+    """The first German tax number behind its label whose parts are those of a state's."""
+    for row in rows:
+        for match in _STEUERNUMMER.finditer(row.folded):
+            if stnr.is_valid(match[1]):
+                return TaxNumber(match[1], row, whole=True, proved=True, confidence=0.9)
+    return None
 
 
 def _number(vat: FoundIdentifier, row: Row, trust: float) -> TaxNumber:

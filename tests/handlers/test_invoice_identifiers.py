@@ -126,3 +126,13 @@ def test_a_structured_reference_of_a_payment_is_kept_whole() -> None:
 def test_an_iban_hidden_in_other_words_is_cut_to_the_length_of_its_country() -> None:
     (found,) = find_ibans("IBAN DE89 3704 0044 0532 0130 00 BIC COBADEFF")
     assert found.value == "DE89370400440532013000"
+
+
+def test_a_german_tax_number_is_kept_apart_from_the_vat_number() -> None:
+    read = _read(f"Rechnung\nSteuernummer 181/815/08155     USt-IdNr. {SELLER}")
+    assert (read["seller_tax_id"], read["seller_vat_id"]) == ("181/815/08155", SELLER)
+    assert "seller_tax_id" not in _read("Rechnung\nSteuernummer 99/1/2")
+
+
+def test_a_post_box_is_no_number_of_an_order() -> None:
+    assert "purchase_order" not in _read("Invoice\nRose AG\nP.O. Box 4410")
