@@ -100,12 +100,12 @@ _JOINT = (
 
 def renewal_term(candidates: Sequence[tuple[Period, Features]]) -> Answer | None:
     """How long the contract is renewed for each time: "1 year", also where "month to month" says so."""
-    return _answer(candidates, "renewal_term")
+    return _answer(candidates, "renewal_term", least=0.75)
 
 
 def renewal_notice(prose: Prose, candidates: Sequence[tuple[Period, Features]]) -> Answer | None:
     """How long before the end notice must be given so that the contract is not renewed: "90 days"."""
-    return _answer(notices(prose, candidates), "renewal_notice")
+    return _answer(notices(prose, candidates), "renewal_notice", least=1.0)
 
 
 def notices(prose: Prose, candidates: Sequence[tuple[Period, Features]]) -> Sequence[tuple[Period, Features]]:
@@ -148,8 +148,8 @@ def termination_notice(prose: Prose, periods: Sequence[Period]) -> Answer | None
     return None
 
 
-def _answer(listed: Sequence[tuple[Period, Features]], name: str) -> Answer | None:
-    found = chosen(listed, name)
+def _answer(listed: Sequence[tuple[Period, Features]], name: str, *, least: float) -> Answer | None:
+    found = chosen(listed, name, least=least)
     if found is None:
         return None
     period, share = found

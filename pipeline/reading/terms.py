@@ -54,6 +54,7 @@ _AFTER = {
     "before": r".{0,30}?\b(?:prior|before|notice|advance)\b",
     "from the end": r".{0,30}?\b(?:termination date|date of termination|end date|last shipment)\b",
     "after the end": r".{0,20}?(?:after|following) (?:the )?(?:termination|expiration|disclosure|receipt|delivery)\b",
+    "keeps secret": r".{0,90}?\b(?:keep|hold|maintain|treat|protect)\w*\b.{0,60}?\b(?:confiden\w+|secret)",
     "forbids": r".{0,70}?\b(?:(?:will|shall|may|agrees?) not\b|neither|nor\b|refrain)",
     "age": r"(?: old|'s? experience|of age| per| each)",
     "unless": r".{0,30}?\b(?:unless|subject to|and (?:shall|will|may) (?:be )?(?:automatically )?(?:renew|extend))",
@@ -76,7 +77,8 @@ _ORDINALS = (
 )
 _ANNIVERSARY = re.compile(
     rf"\b(?:({'|'.join(_ORDINALS[1:])})(?: \((\d{{1,2}}) ?(?:st|nd|rd|th|h)?\))?|(\d{{1,2}}) ?(?:st|nd|rd|th)) "
-    r"(?:annual |year )?anniversary of (?:the )?(?:effective date|date (?:hereof|of this)|commencement|date first)"
+    r"(?:annual |year )?anniversary of (?:the )?(?:effective date|date (?:hereof|of this)|its date|commencement"
+    r"|date first)"
 )
 _ANNIVERSARIES = re.compile("anniversary of ")  # what each of them contains
 _SENTENCE = re.compile(r"[.;] (?=[a-z(\d])")
