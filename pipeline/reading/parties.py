@@ -8,7 +8,7 @@ bench/contract_rankers.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.reading import introductions, preamble, signatures
@@ -36,7 +36,6 @@ _INSTITUTION = re.compile(
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"(\w+)\W{0,3}$")
-_SOURCES = ("lettered", "opening", "introduced", "addressed", "described", "signed")
 
 
 def find_parties(prose: Prose) -> list[Party]:
@@ -51,47 +50,62 @@ def find_parties(prose: Prose) -> list[Party]:
 
 def candidates(prose: Prose) -> Sequence[tuple[Party, Features]]:
     """Whoever may be a party, and what speaks for it and against it."""
-    signed = _spans(prose, signatures.signatures(prose))
     opened = [preamble.opened(prose.text, span) for span in preamble.find_openings(prose)]
-    groups = {
+    groups = _groups(prose, opened)
+    pair = groups["lettered"] if len(groups["lettered"]) >= 2 else preamble.likeliest(opened)
+    likely, introduced = _names(pair), _names(groups["introduced"])
+    only = signatures.signs_only(prose)
+    signing = [bare(party.name) for party in groups["signed"]]
+    listed = []
+    for place, (name, (party, sources)) in enumerate(_merged(groups).items()):
+        features = {f"from {source}": 1.0 for source in sources} | dict(_features(prose, party, name))
+        features |= dict(_likely(name, likely, signing, seen=sources != {"signed"}))
+        features["only signed"] = float(sources == {"signed"})
+        features["undersigned"] = float(only and "signed" in sources)
+        features["undersigned others"] = float(only and "signed" not in sources)
+        features["introduced pair"] = float(not likely and len(introduced) == 2 and name in introduced)
+        features["late"] = float(place >= 4)
+        listed.append((party, features))
+    return listed
+
+
+def _groups(prose: Prose, opened: Sequence[Sequence[Party]]) -> dict[str, Sequence[Party]]:
+    """The candidates by the place that names them."""
+    return {
         "lettered": preamble.lettered(prose),
         "opening": [party for parties in opened for party in parties],
         "introduced": preamble.introduced(prose.text),
         "addressed": _spans(prose, introductions.addressed(prose)),
         "described": _spans(prose, introductions.described(prose.text)),
-        "signed": signed,
+        "signed": _spans(prose, signatures.signatures(prose)),
     }
-    pair = groups["lettered"] if len(groups["lettered"]) >= 2 else preamble.likeliest(opened)
-    likely = {bare(party.name) for party in pair}
-    alone = {bare(party.name) for party in groups["introduced"]} if not likely else set()
-    names = [bare(party.name) for party in signed]
+
+
+def _merged(groups: Mapping[str, Sequence[Party]]) -> dict[str, tuple[Party, set[str]]]:
+    """Each candidate once, where it is first named or called by a term, with the groups that it is in."""
     merged: dict[str, tuple[Party, set[str]]] = {}
-    for source in _SOURCES:
-        for party in groups[source]:
+    for source, parties in groups.items():
+        for party in parties:
             known, sources = merged.setdefault(bare(party.name), (party, set()))
             sources.add(source)
             if party.alias and not known.alias:
                 merged[bare(party.name)] = (party, sources)
-    only = signatures.signs_only(prose)
-    listed = []
-    for place, (name, (party, sources)) in enumerate(merged.items()):
-        features = {f"from {source}": 1.0 for source in sources} | dict(_features(prose, party, name))
-        features["likely"] = float(name in likely)
-        features["signs"] = float(_signs(name, names))
-        features["only signed"] = float(sources == {"signed"})
-        features["undersigned"] = float(only and "signed" in sources)
-        features["undersigned others"] = float(only and "signed" not in sources)
-        features["introduced pair"] = float(len(alone) == 2 and name in alone)
-        features["late"] = float(place >= 4)
-        features["likely others, signs"] = float(
-            bool(likely) and name not in likely and _signs(name, names) and sources != {"signed"}
-        )
-        features["likely, others sign"] = float(
-            name in likely and bool(names) and not any(_signs(each, names) for each in likely)
-        )
-        features["likely others"] = float(bool(likely) and name not in likely)
-        listed.append((party, features))
-    return listed
+    return merged
+
+
+def _likely(name: str, likely: set[str], signing: Sequence[str], *, seen: bool) -> Iterator[tuple[str, float]]:
+    """Whether a name is one of the likeliest opening, and whether it signs; `seen` if it stands elsewhere too."""
+    signs, others = _signs(name, signing), bool(likely) and name not in likely
+    yield "signs", float(signs)
+    yield "likely", float(name in likely)
+    yield "likely others", float(others)
+    yield "likely others, signs", float(others and signs and seen)
+    if name in likely and signing:
+        yield "likely, others sign", float(not any(_signs(each, signing) for each in likely))
+
+
+def _names(parties: Sequence[Party]) -> set[str]:
+    return {bare(party.name) for party in parties}
 
 
 def _spans(prose: Prose, spans: Iterable[tuple[int, int]]) -> list[Party]:
