@@ -177,6 +177,8 @@ def test_a_title_that_shares_its_line_is_found() -> None:
         "the undersigned by: ",
         "(i) (a) 1. ",
         "1.1 A ",
+        "By: FERN, INC. ",
+        "made on May 1, 2020 this agreement until ",
     ],
 )
 def test_a_long_text_of_one_phrase_does_not_hang_the_handler(piece: str) -> None:
