@@ -175,7 +175,7 @@ def _in_columns(
     Where no row is the sum of the others, their sum is one more.
     """
     table = list(_table_rows(rows, amounts, place))
-    triples = [triple for row, found in table for triple in _triples(row, found)]
+    triples = [triple[-1] for row, found in table if (triple := list(_triples(row, found)))]  # the last has the tax
     for column in zip(*triples, strict=True):
         yield from _column(column[0].kind, [(each.value, each.row) for each in column])
     for label in labels if not triples else ():

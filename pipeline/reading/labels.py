@@ -47,8 +47,9 @@ _TITLE = (
 _GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur|honorarnote|liquidation)"
 _ROMANCE = (
     r"(?:facture|factura(?: rectificativa)?|fattura|avoir|abono|ricevuta|documento|piece|note d'honoraires"
-    r"|nota d[ie] credito)"
+    r"|parcella|notula|nota d[ie] credito)"
 )
+_PAYABLE = r"(?:zahlbar|zahlen|zahlung|uberweis(?:en|ung)|payable|payment|begleichen)"
 _PAY = r"(?:regler|paiement|abonen|abonar|betalen|pagamento|pagare|saldare|pago)"
 _VAT = r"(?:vat|gst|hst|pst|sales tax|tax|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|btw|iva|igic|qst|tps|tvq)"
 
@@ -90,7 +91,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"zu (?:be)?zahlen bis|zahlung bis(?: zum)?|zahlungs(?:frist|termin)|faelligkeit(?:sdatum)?|netto bis",
         r"(?:date d')?echeance(?: le)?|date limite(?: de (?:paiement|reglement))?(?: le)?|date de reglement",
         r"a (?:payer|regler) (?:avant|pour|au plus tard)(?: le)?|(?:payable|reglement) (?:avant le|le|au)",
-        r"(?:zahlbar|zahlen|uberweisen|payable|payment|begleichen)\b.{0,40}?\b(?:bis|by|before)(?: [a-z]{2,10}){0,2}",
+        rf"{_PAYABLE}\b.{{0,40}}?\b(?:bis|by|before)(?: [a-z]{{2,10}}){{0,2}}",
         r"(?:zahlbar|zahlung|payable|payment)\b[^.()\d]{0,20}\d{0,2}[^.()\d]{0,20}\(",
         rf"{_PAY}\b.{{0,40}}?\b(?:avant(?: le)?|antes del?|voor|uiterlijk|entro(?: il)?)",
         r"verval(?:datum|dag)|(?:uiterste )?betaaldatum|te (?:betalen|voldoen) (?:voor|uiterlijk)|betalen voor",
@@ -111,7 +112,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.BUYER: (
         r"bill(?:ed)?(?: |-)?to(?: address)?|invoice(?:d)? to|sold to",
         r"(?:customer|client)(?: (?:name|details|address))?|buyer|billing address|charge to|invoice address",
-        r"guest name|billing details|invoice for|recipient|purchaser|rechnung(?:sempfanger| an)|kaufer",
+        r"guest name|service for|prepared for|billing details|invoice for|recipient|purchaser",
+        r"rechnung(?:sempfanger| an)|kaufer",
         r"rechnungsadresse|rechnungsanschrift|auftraggeber|leistungsempfanger|empfanger",
         r"kunde(?:nanschrift|nadresse)?|factur(?:e|ee|er) a|adressee? a|adresse de facturation|client|acheteur",
         r"destinataire",

@@ -16,6 +16,7 @@ from pipeline.reading.tables import headed
 
 LEAST = 2.5  # of the score; what has less is a guess
 FOOTER_ROWS = 10
+LEAST_ROWS = 12  # of a page that has a foot
 TOP_ROWS = 2
 NEAR_ROWS = 5
 HEAD_ROWS = 12
@@ -25,7 +26,7 @@ _BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstit
 _ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
 _REACHED = re.compile(
     r"@|\bwww\.|\b(?:tel|phone|fon|fax|iban|ust|vat|tva|btw|iva|nif|cif|gstin|abn|ein|hr[ab]|amtsgericht|siret|rcs|kvk)\b"
-    r"|, \d{4,5} [a-z]{3}"
+    r"|, \d{4,5} [a-z]{3}|, \d{4} ?[a-z]{2} [a-z]{3}|\d{3}[-. ]\d{3}[-. ]\d{4}"
 )
 _IMPRINT = re.compile(
     r"\b(?:au capital|capital social|cap\. soc|rcs|siret|registered (?:in|office|at|address)"
@@ -41,6 +42,7 @@ _SALUTATION = re.compile(
     r"|herrn?|frau|firma|de heer|mevrouw|monsieur|madame|vertraulich|vertrouwelijk|persoonlijk|personlich|personal"
     r"|confidential|original|copy|kopie|duplicata?|duplikat|[ .]){1,4}"
 )
+_HOST = re.compile(r"[a-z0-9-]{3,40}\.(?:com|net|org|eu|de|at|ch|fr|be|nl|es|it|co\.uk|ie|io|example)")
 _NO_NAME = re.compile(r"\d{4} ?[A-Z]{2}|[A-Z0-9]{1,4}|.{0,30}\d.{0,10}|.{0,30}\b[A-Z]{2}")
 
 
@@ -118,17 +120,21 @@ def _seen(rows: Sequence[Row], names: Sequence[_Named]) -> _Seen:
     footer = frozenset(_footer(rows))
     heads = any(each.place in footer and _heads_address(rows, each.place, each.column) for each in names)
     imprint = any(_IMPRINT.search(rows[place].folded) and company_in(rows[place].text) for place in footer)
-    return _Seen(rows, domains(rows), counts, lines, footer, bool(lines) or heads or imprint)
+    hosts = [
+        *domains(rows),
+        *(fold(cell.text) for row in rows for cell in row.cells if _HOST.fullmatch(fold(cell.text))),
+    ]
+    return _Seen(rows, hosts, counts, lines, footer, bool(lines) or heads or imprint)
 
 
 def _footer(rows: Sequence[Row]) -> Iterator[int]:
-    """The last rows of each page, in its lower half."""
+    """The last rows of each page, in its lower half; a few rows have no foot."""
     pages = Counter(row.page for row in rows)
     passed: Counter[int] = Counter()
     for place, row in enumerate(rows):
         passed[row.page] += 1
         left = pages[row.page] - passed[row.page]
-        if left < FOOTER_ROWS and left < passed[row.page]:
+        if left < FOOTER_ROWS and left < passed[row.page] and pages[row.page] >= LEAST_ROWS:
             yield place
 
 
@@ -167,7 +173,7 @@ def _signs(name: str, place: int, column: int, seen: _Seen) -> float:
         score += 1.0 if _reached(seen.rows, place) else 0.0
         score += 2.5 if not seen.elsewhere and _heads_address(seen.rows, place, column) else 0.0
     if name in seen.rows[place].text and _IMPRINT.search(seen.rows[place].folded):
-        score += 1.5
+        score += 3.5
     if place in seen.footer and _heads_address(seen.rows, place, column):
         score += 2.5 + (1.0 if _reached(seen.rows, place) else 0.0)
     return score
