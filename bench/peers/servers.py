@@ -60,6 +60,11 @@ class Postgres:
         self.host = str(sockets)
         self._control("initdb", "-D", self._cluster, "-U", self.user, "-A", "trust", "-E", "UTF8")
 
+    @property
+    def pid(self) -> int:
+        """Its first process."""
+        return int((self._cluster / "postmaster.pid").read_text(encoding="ascii").split()[0])
+
     def create_database(self, name: str) -> None:
         with psycopg.connect(host=self.host, dbname="postgres", user=self.user, autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -103,6 +108,12 @@ class Redis:
         lines = (f"bind {LOOPBACK}", f"port {port}", f"requirepass {password}", f"dir {folder}")
         self._configuration = "\n".join([*lines, "appendonly yes" if lasting else f"save {REDIS_SAVES}", ""])
         self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process. Raises AssertionError before it is started."""
+        assert self._process is not None
+        return self._process.pid
 
     def create_database(self, name: str) -> None:
         """Nothing to make: a Redis is one queue's."""
