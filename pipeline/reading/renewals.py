@@ -29,7 +29,7 @@ _GATE = re.compile(
 _BEFORE = {
     "renewed": r"(?<!non-)(?<!non)\b(?:renew\w*|extend(?:s|ed)?\b|extension|continu\w+|verlanger\w*|prolong\w*"
     r"|reconduction|renouvel\w*|verleng\w*|prorrog\w*|renov\w*|rinnov\w*|prorog\w*)",
-    "again": r"\b(?:additional|success\w+|further|subsequent|consecutive|renewal|extension|extended|another|like"
+    "again": r"\b(?:additional|success\w+|further|subsequent|consecutive|renewals?|extensions?|extended|another|like"
     r"|rolling|more|weitere\w*|jeweils|supplementaires?|successive[sn]?|telkens)\b.{0,44}$",
     "for": r"\b(?:renew\w*|extend\w*)(?: \w{1,14}){0,4} for (?:an? )?(?:period |term )?(?:of )?(?:up to )?$",
     "within": r"\b(?:within|until|beyond|more than|least|upon|first|only|such|that|said|days)\b[a-z ]{0,20}$",
@@ -100,12 +100,12 @@ _JOINT = (
 
 def renewal_term(candidates: Sequence[tuple[Period, Features]]) -> Answer | None:
     """How long the contract is renewed for each time: "1 year", also where "month to month" says so."""
-    return _answer(candidates, "renewal_term", least=0.75)
+    return _answer(candidates, "renewal_term")
 
 
 def renewal_notice(prose: Prose, candidates: Sequence[tuple[Period, Features]]) -> Answer | None:
     """How long before the end notice must be given so that the contract is not renewed: "90 days"."""
-    return _answer(notices(prose, candidates), "renewal_notice", least=1.0)
+    return _answer(notices(prose, candidates), "renewal_notice")
 
 
 def notices(prose: Prose, candidates: Sequence[tuple[Period, Features]]) -> Sequence[tuple[Period, Features]]:
@@ -148,8 +148,8 @@ def termination_notice(prose: Prose, periods: Sequence[Period]) -> Answer | None
     return None
 
 
-def _answer(listed: Sequence[tuple[Period, Features]], name: str, *, least: float) -> Answer | None:
-    found = chosen(listed, name, least=least)
+def _answer(listed: Sequence[tuple[Period, Features]], name: str) -> Answer | None:
+    found = chosen(listed, name)
     if found is None:
         return None
     period, share = found
