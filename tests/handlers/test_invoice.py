@@ -180,8 +180,14 @@ def test_a_tax_table_without_a_sum_makes_the_totals_by_addition() -> None:
     assert (read["total_tax"], read["total_gross"], read["amount_due"]) == ("45.00", "345.00", "345.00")
 
 
-def test_what_is_taxed_is_not_the_tax() -> None:
-    layout = "Net total  300.00\n7 % MwSt. auf 100.00      7.00\n19 % MwSt. auf 200.00     38.00\nTotal  345.00"
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "Net total  300.00\n7 % MwSt. auf 100.00      7.00\n19 % MwSt. auf 200.00     38.00\nTotal  345.00",
+        "Net total     15 % VAT on 300.00     Total\n300.00        45.00                  345.00",
+    ],
+)
+def test_what_is_taxed_is_not_the_tax(layout: str) -> None:
     read = _read(handler.extract(document(layout)))
     assert (read["total_net"], read["total_tax"], read["total_gross"]) == ("300.00", "45.00", "345.00")
 
