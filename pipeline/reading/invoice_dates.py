@@ -21,6 +21,7 @@ _PAYABLE_BY = re.compile(r" {1,3}(?:on|by|before|am|bis|zum|le|avant le|op|voor|
 _NOTHING_BETWEEN = re.compile(
     r"[^a-z0-9]{0,120}(?:(?:the|on|am|le|el|il|op|is|by|zum|den|dem|del|du|vom|from|dal|von|van)\b[ :.]{1,3})?"
 )
+_TOWN = re.compile(r"[^\W\d_][\w .'/()-]{1,24}, ?(?:le |den |the |il |el )?\d")
 _DATE_LABELS = {
     Kind.ISSUED: ("issue_date", 0.93),
     Kind.NUMBER: ("issue_date", 0.75),
@@ -52,14 +53,16 @@ def find_dates(sheet: Sheet) -> Iterator[tuple[str, Field]]:
 
 
 def _letter_date(sheet: Sheet) -> Iterator[tuple[str, Field]]:
-    """The date of the letterhead, as in "Berlin, 1.2.2024": alone in its row's last cell, among the first rows."""
+    """The date of the letterhead, as in "Berlin, 1.2.2024": alone in its row's last cell, or behind a town in any."""
     for row in sheet.rows[:LETTERHEAD_ROWS]:
-        cell = row.cells[-1]
-        found = dates.find_dates(fold(cell.text), day_first=sheet.day_first)
-        labelled = any(label.start >= cell.start for label in row.labels)
-        if len(found) == 1 and len(cell.text) - found[0].end < 3 and found[0].start < 30 and not labelled:
-            yield "issue_date", field(found[0].value, row, "pattern", 0.5)
-            return
+        for cell in row.cells:
+            found = dates.find_dates(fold(cell.text), day_first=sheet.day_first)
+            labelled = any(label.start >= cell.start for label in row.labels)
+            if len(found) != 1 or len(cell.text) - found[0].end >= 3 or found[0].start >= 30 or labelled:
+                continue
+            if cell is row.cells[-1] or _TOWN.match(cell.text):
+                yield "issue_date", field(found[0].value, row, "pattern", 0.5)
+                return
 
 
 def _period(sheet: Sheet) -> Iterator[tuple[str, Field]]:

@@ -159,7 +159,9 @@ def _candidates(rows: Sequence[Row], place: int) -> Iterator[_Named]:
 
 
 def _is_other(name: str) -> bool:
-    """Whether a text is a street rather than a name, or a currency."""
+    """Whether a text is a street, a currency or the small print about a company rather than a name."""
+    if _IMPRINT.search(fold(name)):
+        return True
     return HAS_FORM.search(name) is None and (_STREET.search(fold(name)) is not None or currency((name,)) is not None)
 
 

@@ -12,12 +12,14 @@ from pipeline.reading.addresses import FoundName
 from pipeline.reading.identifiers import FoundIdentifier, find_national_vat_ids, find_vat_ids
 from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row
+from pipeline.reading.tables import is_header
 
 BLOCK_ROWS = 9
 _STEUERNUMMER = re.compile(
     r"\b(?:steuer-?(?:nummer|nr)|st\.?-?nr)\b[^\d\n]{0,5}(\d{2,5}[ /]\d{3,4}[ /]\d{3,5}|\d{10,13})(?!\d)"
 )
 _FACTS = frozenset({Kind.NUMBER, Kind.TITLE, Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
+_CODE = re.compile(r"[ :.]{1,60}[A-Z]{0,3}-?\d")  # "Customer  10077" heads no block
 _TAX_WORD = re.compile(
     r"\b(?:vat|ust|uid|umsatzsteuer|mwst|tva|btw|iva|tax|nif|cif|p\. ?i(?:va|\.)|steuer|moms|mva)|n\.i\.f"
 )
@@ -108,7 +110,7 @@ def _buyer_columns(rows: Sequence[Row]) -> Iterator[tuple[range, int, int]]:
     """The places under labels of the buyer, to keep the buyer's tax number out: rows and columns."""
     for place, row in enumerate(rows):
         for label in row.labels:
-            if label.kind is Kind.BUYER:
+            if label.kind is Kind.BUYER and not _CODE.match(row.text, label.end):
                 yield _block(rows, place, label.start), label.start, label.end + 30
 
 
@@ -126,6 +128,8 @@ def _block(rows: Sequence[Row], place: int, column: int) -> range:
     """The rows of a block of the buyer: until the facts of the invoice begin in its column."""
     last = min(place + BLOCK_ROWS, len(rows))
     for number in range(place + 1, last):
-        if any(label.kind in _FACTS and abs(label.start - column) <= 3 for label in rows[number].labels):
+        if is_header(rows[number]) or any(
+            label.kind in _FACTS and abs(label.start - column) <= 3 for label in rows[number].labels
+        ):
             return range(place, number)
     return range(place, last)
