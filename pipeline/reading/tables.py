@@ -14,6 +14,7 @@ from pipeline.reading.rows import Cell, Row
 _GOODS = (
     r"(?:qty|quantity|unit|price|description|item|menge|anzahl|preis|einzelpreis|\w{0,12}beschreibung"
     r"|\w{0,12}bezeichnung|artikel|articolo|articulo|article|libelle|concepto|prestazione|hoeveelheid|stukprijs|q\.ta"
+    r"|qta|cant|uds|p\.? ?u\.?(?= ht)"
     r"|pos|qte|quantite|prix|designation|aantal|prijs|omschrijving|cantidad|precio|descripcion|quantita|prezzo"
     r"|descrizione)"
 )
@@ -21,7 +22,9 @@ _LISTED = re.compile(rf"\b{_GOODS}\b")
 _WORDS = re.compile(rf"\b(?:{_GOODS}|(?<!tax )(?<!vat )rate)\b")
 _FIGURES = re.compile(
     r"\b(?:units?|hours|rates?|amount|total|einheit|stunden|gesamt(?:preis)?|betrag|stuckpreis|unite|montant|eenheid"
-    r"|bedrag|totaal|unidad|importe|unita|importo|totale|vat|mwst|ust|tva|btw|iva)\b"
+    r"|bedrag|totaal|unidad|importe|unita|importo|totale|vat|mwst|ust|tva|btw|iva|text|leistung|detalle|details?|product"
+    r"|producto|beschrijving|prestation|service|uom|me|ep|gp|gesamtpreis|netto|summe|subtotal|tarief|totaalbedrag|codigo"
+    r"|codice|code|artikelnr|sku|each|ht|unitario|p\. unitario)\b"
 )
 HEADINGS = 3  # different ones in a row; a company may carry one or two in its name
 
@@ -38,10 +41,10 @@ def names_goods(row: Row) -> bool:
 
 def is_header(row: Row) -> bool:
     """Whether a row heads a list of items: several such words over columns, one of them a quantity or a price."""
-    if len(row.cells) < 2 or not has_item_word(row):
+    if not has_item_word(row):
         return False
     words = {match[0] for pattern in (_WORDS, _FIGURES) for match in pattern.finditer(row.folded)}
-    return len(words) >= HEADINGS
+    return len(words) >= (HEADINGS if len(row.cells) > 1 else HEADINGS + 1)
 
 
 def cells_below(rows: Sequence[Row], place: int, start: int, end: int, *, within: int = 2) -> list[tuple[Cell, Row]]:
