@@ -27,7 +27,7 @@ from bench.figures import Table, from_json, markdown, printed  # noqa: E402
 from bench.plot import plotted  # noqa: E402
 
 PAGE, PLOT = ROOT / "docs" / "performance.md", ROOT / "docs" / "performance.png"
-BEGIN, END = "<!-- tables of bench/run.py -->", "<!-- end of tables of bench/run.py -->"
+BEGIN, END = "<!-- measured -->", "<!-- measured until here -->"
 CORPUS = "CORPUS"
 
 

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -136,11 +135,12 @@ def dramatiq(action: str, number: int) -> None:
     import dramatiq  # type: ignore[import-not-found]  # noqa: PLC0415
     import dramatiq_pg  # type: ignore[import-not-found]  # noqa: PLC0415
     import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415
+    from dramatiq_pg.schema import generate_init_sql  # type: ignore[import-not-found]  # noqa: PLC0415
     from psycopg2.pool import ThreadedConnectionPool  # type: ignore[import-untyped]  # noqa: PLC0415
 
     if action == "fill":
         with psycopg2.connect(CONNINFO) as connection, connection.cursor() as cursor:
-            cursor.execute(Path(dramatiq_pg.__file__).with_name("schema.sql").read_text(encoding="ascii"))
+            cursor.execute(generate_init_sql())
     tally = Tally()
     broker = dramatiq_pg.PostgresBroker(pool=ThreadedConnectionPool(0, 20, CONNINFO), results=False)
     dramatiq.set_broker(broker)
