@@ -224,7 +224,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"shipper|consignee|ship(?:ped)?(?: |-)?to|deliver(?:y)? (?:to|address)|shipping address|service address",
         r"liefer(?:adresse|anschrift)|warenempfanger|versandadresse|adresse de livraison|adresse de l'installation",
         r"livree? a|(?:aflever|lever)adres|direccion de (?:envio|entrega)|indirizzo di (?:consegna|spedizione)",
-        r"destinazione(?: merce)?",
+        r"destinazione(?: merce)?|(?:livraison|lieferung|levering|consegna) ?/ ?delivery",
     ),
     Kind.OTHER: (
         rf"(?:customer|client|account|delivery|contract|project)\.?[ -]?{_ID}",

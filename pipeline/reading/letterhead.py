@@ -34,7 +34,8 @@ _IMPRINT = re.compile(
 )
 _STREET = re.compile(
     r"\b(?:street|st|road|rd|lane|avenue|ave|blvd|boulevard|drive|dr|row|unit|suite|floor|p\.? ?o\.? box|rue|av|bd"
-    r"|chemin|impasse|quai|z\.?[ai]\.?|zac|calle|c/|avda|avenida|plaza|paseo|via|viale|corso|piazza|vicolo|am|an der)\b"
+    r"|chemin|route|cours|impasse|quai|z\.?[ai]\.?|zac|calle|c/|avda|avenida|plaza|paseo|via|viale|corso|piazza|vicolo"
+    r"|am|an der)\b"
     r"|(?:strasse|straße|str\.|weg|gasse|platz|allee|straat|laan|plein|gracht|postfach)(?: ?\d|$)"
 )
 _SALUTATION = re.compile(
