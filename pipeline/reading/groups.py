@@ -1,7 +1,8 @@
 """The lines and the rows of taxes of a printed invoice, with the names that those of an electronic one have.
 
 Columns stand in any order and rows may be misread, so a list is only as sure as what it makes: the net total (or the
-gross one) when no row was left out. A list that makes nothing known is given, but doubted.
+gross one) when no row was left out. A list that makes nothing known is given, but doubted. `net_amount` is whatever the
+column of amounts holds.
 """
 
 from __future__ import annotations
@@ -42,11 +43,10 @@ def groups(table: Table, net: Decimal | None, tax: Decimal | None, gross: Decima
 
 def _lines(listing: Listing, net: Decimal | None, gross: Decimal | None) -> Iterator[Group]:
     adds_up = listing.adds_up(net, gross)
-    inclusive = adds_up is True and not listing.adds_up(net)
     numbers = _numbers(listing.items)
     for place, item in enumerate(listing.items):
         trust = PROVED if adds_up else _trust(item, adds_up)
-        yield Group("lines", place + 1, dict(_line(item, numbers[place], trust, inclusive=inclusive)))
+        yield Group("lines", place + 1, dict(_line(item, numbers[place], trust)))
 
 
 def _trust(item: Item, adds_up: bool | None) -> float:
@@ -54,14 +54,14 @@ def _trust(item: Item, adds_up: bool | None) -> float:
     return PLAUSIBLE if adds_up is None and item.quantity is not None else DOUBTFUL
 
 
-def _line(item: Item, number: str, trust: float, *, inclusive: bool) -> Iterator[tuple[str, Field]]:
+def _line(item: Item, number: str, trust: float) -> Iterator[tuple[str, Field]]:
     several: tuple[tuple[str, str], ...] = (
         ("number", number),
         ("name", item.description),
         ("quantity", _figure(item.quantity)),
         ("unit", item.unit or ""),
         ("price", _figure(item.unit_price)),
-        ("gross_amount" if inclusive else "net_amount", plain(item.amount)),
+        ("net_amount", plain(item.amount)),
         ("tax_rate", _figure(item.tax_rate)),
     )
     for name, value in several:
