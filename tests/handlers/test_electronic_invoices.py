@@ -37,9 +37,16 @@ def _read(content: bytes, name: str) -> dict[str, Any]:
     def consume(attachment: Attachment) -> None:
         assert sum(map(len, attachment.content or ())) > 0
 
-    told = {"on_open": lambda _: None, "on_page": lambda _: None, "on_attachment": consume}
     job = Job(io.BytesIO(content), name)
-    return dict(process(job, formats.discover(), handling.discover(), **told).result)
+    done = process(
+        job,
+        formats.discover(),
+        handling.discover(),
+        on_open=lambda _: None,
+        on_page=lambda _: None,
+        on_attachment=consume,
+    )
+    return dict(done.result)
 
 
 def _values(result: dict[str, Any]) -> dict[str, tuple[str, str]]:
