@@ -37,6 +37,10 @@ from pipeline.reading.till_words import Span
 WEIGHTS = Path(ranking.__file__).with_name("weights.json")
 RANKERS = {"merchant": "seller_name", "address": "seller_address", "total": "total_gross"}
 _STEPS, _RATE, _PULL = 300, 0.5, 0.002
+_PULLS = {"merchant": 0.008, "address": 0.008, "total": 0.002}
+# Which rows are a name is learned from what recognition makes of them too; what words say of an amount is not.
+_BOTH = ("perfect", "recognised")
+_LEARNED = {"merchant": _BOTH, "address": _BOTH, "total": ("perfect",)}
 _LEAST_LIKENESS = 0.8  # of a text to its label; one that is less like it was read from other rows
 
 Choices = list[tuple[dict[str, float], bool]]
@@ -70,7 +74,7 @@ def _likeness(one: str, other: str) -> float:
     return matcher.ratio() if matcher.real_quick_ratio() >= _LEAST_LIKENESS else 0.0
 
 
-def train(data: Sequence[Choices], issuers: Sequence[str]) -> dict[str, float]:
+def train(data: Sequence[Choices], issuers: Sequence[str], *, pull: float = _PULL) -> dict[str, float]:
     """The weights that make the right candidates likeliest. An issuer's receipts together count as their root."""
     often = Counter(issuers)
     shares = [often[issuer] ** -0.5 for issuer in issuers]
@@ -84,7 +88,7 @@ def train(data: Sequence[Choices], issuers: Sequence[str]) -> dict[str, float]:
             for name, value in _slope(listed, weight):
                 slope[name] += share * value / whole
         for name, value in slope.items():
-            momentum[name] = 0.9 * momentum[name] + value - _PULL * weight[name]
+            momentum[name] = 0.9 * momentum[name] + value - pull * weight[name]
             weight[name] += _RATE * momentum[name] * (1 - step / _STEPS)
     return {name: round(value, 3) for name, value in sorted(weight.items()) if abs(value) >= 0.01}
 
@@ -136,8 +140,10 @@ def _trained(name: str, sets: Mapping[str, Sequence[Sample]]) -> dict[str, float
         for sample in (each for each in several if each.gold.get(RANKERS[name])):
             side = half(sample)
             made[title, side].append(choices(name, sample))
-            issuers += [f"{title} {issuer(sample)}"] if side == "dev" else []
-    weight = train([each for (_, side), listed in made.items() if side == "dev" for each in listed], issuers)
+            if side == "dev" and title in _LEARNED[name]:
+                issuers.append(f"{title} {issuer(sample)}")
+    learned = [each for title in _LEARNED[name] for each in made[title, "dev"]]
+    weight = train(learned, issuers, pull=_PULLS[name])
     for (title, side), listed in sorted(made.items()):
         show(f"{name} {title} {side}", listed, weight)
     return weight

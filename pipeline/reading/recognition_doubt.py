@@ -14,7 +14,7 @@ from pipeline.documents.text import Document, Source
 from pipeline.handling import Field
 
 LEGIBLE = 0.96  # mean confidence of a page's characters
-CLEAR = 0.995  # the same, for what is made of letters
+CLEAR = 0.99  # the same, for what is made of letters
 DOUBTED = 0.89  # the most that a field of a page below is trusted; from 0.9 on a person need not look
 _FIGURES = {"issue_date", "due_date", "currency", "total_net", "total_tax", "total_gross", "amount_due"}
 _SUM = ("total_net", "total_tax", "total_gross")

@@ -18,7 +18,6 @@ REPAIRED = 0.8  # the trust in an amount of which a digit was read as a letter
 _LEAST_LETTERS = 3  # of words; fewer are the name of a currency
 _LONGEST_RUN = 6  # rows that slipped together
 FIVE_CENTS, CENT = Decimal("0.05"), Decimal("0.01")
-_PROOFS = ("cash less change", "then paid", "parts added")
 _WORDS = {
     "total": re.compile(r"\b(?:totals?|tota1|t0tal|summe|gesamt\w{0,8}|totaal|totale|jumlah)\b"),
     "grand": re.compile(r"\b(?:grand|nett?|payable|due|amount to pay|zu zahlen|a payer|te betalen|final)\b"),
@@ -67,49 +66,74 @@ def totals(rows: Sequence[Row], *, comma: bool) -> Iterator[tuple[Span, dict[str
     for value in values:
         here = [place for place in places if place.value == value]
         features = _of_its_words(here) | _of_its_sums(value, named) | _of_its_places(value, here, largest, len(rows))
-        features |= _of_what_follows(value, places, named)
-        proved = any(features[proof] for proof in _PROOFS)
-        span = Span(f"{value:.2f}", rows[here[-1].row], max(place.trust for place in here), proved)
-        yield span, {name: float(found) for name, found in features.items() if found}
+        proved = bool(features["cash less change"]) or _is_paid(value, places) or _has_parts(value, named)
+        span = Span(f"{value:.2f}", rows[here[-1].row], here[-1].trust, proved)
+        yield span, {name: float(each) for name, each in features.items() if each}
 
 
 def _money(rows: Sequence[Row], comma: bool) -> list[_Place]:
-    """The last amounts of each row with what the words that belong to them say."""
+    """The last amounts of each row with what the words that belong to them say.
+
+    Words belong to the amounts of their row; where that leaves the payment open, to those of the row that they have
+    slipped from, if that settles it.
+    """
     texts = [misread.money(row.text) for row in rows]
-    listed = [[each for each in find_amounts(text, comma=comma) if each.cents or each.currency] for text in texts]
+    figures = [find_amounts(text, comma=comma) for text in texts]
+    listed = [[each for each in found if each.cents or each.currency] for found in figures]
     words = [
         misread.words(row.folded[: found[0].start] if found else row.folded, _KNOWN)
         for row, found in zip(rows, listed, strict=True)
     ]
-    holders = _holders(words, [bool(each) for each in listed])
-    found: list[_Place] = []
-    for place, amounts in enumerate(listed):
-        holder = holders[place]
-        said = _said(words[holder], under=holder != place, several=len(amounts) > 1)
-        for each in amounts[-3:]:
-            same = texts[place][each.start : each.end] == rows[place].text[each.start : each.end]
-            found.append(_Place(place, said, each.value, 1.0 if same else REPAIRED))
-    return found
+
+    def placed(holders: Sequence[int]) -> list[_Place]:
+        found: list[_Place] = []
+        for place, several in enumerate(listed):
+            said = _said(words[holders[place]], under=holders[place] != place, several=len(several) > 1)
+            for each in several[-3:]:
+                same = texts[place][each.start : each.end] == rows[place].text[each.start : each.end]
+                found.append(_Place(place, said, each.value, 1.0 if same else REPAIRED))
+        return found
+
+    plain = placed(_own(words, [bool(each) for each in figures]))
+    if _is_settled(plain):
+        return plain
+    slipped = placed(_slipped(words, [bool(each) for each in listed]))
+    return slipped if _is_settled(slipped) else plain
 
 
-def _holders(words: Sequence[str], amounts: Sequence[bool]) -> list[int]:
-    """For each row the one whose words belong to its amounts: itself, unless the words have slipped by a row.
+def _is_settled(places: Sequence[_Place]) -> bool:
+    """Whether a total, the cash given and the change returned fit together."""
+    values = {
+        word: {abs(place.value) for place in places if word in place.said} for word in ("total", "cash", "change")
+    }
+    return any(due + back in values["cash"] for due in values["total"] for back in values["change"] if back)
+
+
+def _own(words: Sequence[str], figures: Sequence[bool]) -> list[int]:
+    """For each row itself, or the row above if that has words alone and this one has none."""
+    holders = list(range(len(words)))
+    for place in holders[1:]:
+        if sum(map(str.isalpha, words[place])) < _LEAST_LETTERS and not figures[place - 1]:
+            holders[place] = place - 1
+    return holders
+
+
+def _slipped(words: Sequence[str], amounts: Sequence[bool]) -> list[int]:
+    """For each row the one whose words belong to its amounts, where words have slipped by a row.
 
     On a bent or tilted page one column stands a row higher than the other: then a run of rows begins with words alone
-    and ends with an amount alone, or the other way round. A row of figures alone belongs to the words above it anyway.
+    and ends with an amount alone, or the other way round.
     """
     worded = [sum(map(str.isalpha, each)) >= _LEAST_LETTERS for each in words]
     holders = list(range(len(words)))
     place = 0
     while place < len(words):
-        end = _run(worded, amounts, place)
-        if end and worded[place] and _heads(words[place], end - place):
+        end = _run(worded, amounts, place) if not worded[place] or _says_money(words[place]) else 0
+        if end and worded[place]:
             holders[place + 1 : end + 1] = range(place, end)
-        elif end and not worded[place] and _says_money(words[end]) and _run(worded, amounts, end) != end + 1:
+        elif end:
             holders[place:end] = range(place + 1, end + 1)
-        else:
-            end = place
-        place = end + 1
+        place = max(end, place) + 1
     return holders
 
 
@@ -122,11 +146,6 @@ def _run(worded: Sequence[bool], amounts: Sequence[bool], start: int) -> int:
             ended = worded[place] != worded[start] and amounts[place] != amounts[start]
             return place if ended else 0
     return 0
-
-
-def _heads(words: str, rows: int) -> bool:
-    """Whether words alone can belong to the amount so many rows below: to the next one any, except a count's."""
-    return _says_money(words) or (rows == 1 and not _WORDS["count"].search(words))
 
 
 def _says_money(words: str) -> bool:
@@ -147,7 +166,7 @@ def _of_its_words(here: Sequence[_Place]) -> dict[str, float]:
         features["said " + " ".join(sorted(clean & {"total", "sub", "excl", "incl", "tax", "rounded", "count"}))] = 1.0
         if "several" in place.said:
             features["in a table"] = 1.0
-        if "total" in clean and not clean & {"sub", "excl", "tax", "count", "less", "adjust", "change", "cash"}:
+        if "total" in clean and not clean & {"sub", "excl", "tax", "count", "less", "adjust", "change"}:
             features["mere total"] = 1.0
     return features
 
@@ -161,25 +180,28 @@ def _of_its_sums(value: Decimal, named: Mapping[str, set[Decimal]]) -> dict[str,
         "cash, change stated": value in named["cash"] and bool(change),
         "rounded from": value % FIVE_CENTS == 0 and bool(near & named["total"]),
         "rounded to": value % FIVE_CENTS != 0 and bool(near & (named["total"] | named["cash"] | named["rounded"])),
-        "parts added": any(
-            value - tax - rounding in named["excl"] | named["sub"]
-            for tax in named["tax"]
-            for adjust in named["adjust"]
-            for rounding in (adjust, -adjust)
-            if abs(adjust) < FIVE_CENTS
-        ),
         "tax added": any(value - tax in named["excl"] | named["sub"] for tax in named["tax"] if tax < value / 4),
     }
 
 
-def _of_what_follows(value: Decimal, places: Sequence[_Place], named: Mapping[str, set[Decimal]]) -> dict[str, float]:
+def _has_parts(value: Decimal, named: Mapping[str, set[Decimal]]) -> bool:
+    """Whether a sum before tax, the tax and the rounding make it."""
+    return any(
+        value - tax - rounding in named["excl"] | named["sub"]
+        for tax in named["tax"]
+        for adjust in named["adjust"]
+        for rounding in (adjust, -adjust)
+        if abs(adjust) < FIVE_CENTS
+    )
+
+
+def _is_paid(value: Decimal, places: Sequence[_Place]) -> bool:
     """Whether the next two rows of amounts pay it: cash, said so or followed by what is said to be change."""
     last = list({place.row: place for place in places}.values())
-    paid = any(
+    return any(
         due.value == value and value + back.value == given.value and _pays(given, back)
         for due, given, back in zip(last, last[1:], last[2:], strict=False)
     )
-    return {"then paid": paid, "paid in full": paid and value in named["cash"]}
 
 
 def _pays(given: _Place, back: _Place) -> bool:
