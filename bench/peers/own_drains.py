@@ -10,7 +10,7 @@ import sys
 
 import psycopg
 
-from bench.growing import READY, Growing
+from bench.growing import FINISHED, READY, THEIR_ATTEMPTS, Growing
 from bench.peers.drains import CONNINFO, DATABASE, HOST, USER, Tally
 from pipeline import database
 from pipeline.config import DatabaseSettings
@@ -18,6 +18,7 @@ from pipeline.queue.model import Usage
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 
+BEFORE = 10_000
 # What somebody would write who wants a lease, a fence and a history, and no more.
 TABLES = """
 CREATE TABLE jobs (
@@ -61,6 +62,7 @@ def doclease(what: str, action: str, number: int) -> None:
     if action == "fill":
         database.upgrade(engine)
         bench = Growing(engine)
+        bench.fill(BEFORE, FINISHED, THEIR_ATTEMPTS)  # no plan is made for empty tables
         bench.fill(number, READY)
         if what == "doclease_plain":
             bench.run("ALTER TABLE attempts DISABLE TRIGGER attempts_accepted")
