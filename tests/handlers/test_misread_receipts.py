@@ -13,6 +13,8 @@ from handlers.invoice import handler
 from pipeline.documents.text import Document, Source
 from pipeline.handling import Field
 from pipeline.reading import misread
+from pipeline.reading.merchants import merchants
+from pipeline.reading.rows import rows
 from pipeline.reading.till_dates import find_till_dates
 from pipeline.reading.till_words import restored
 from tests.handlers.pages import RECEIPT, document
@@ -65,7 +67,7 @@ def test_figures_without_a_label_or_a_time_are_no_date(row: str) -> None:
 
 
 def test_a_year_that_no_till_prints_is_not_the_year_of_the_sale() -> None:
-    assert _read(RECEIPT.replace("TEL: 03-1234 5678", "DATE 14/08/2077"))["issue_date"].value == "2017-08-14"
+    assert _read(RECEIPT.replace("TEL: 03-1234 5678", "DATE 14/08/2077 10:00"))["issue_date"].value == "2017-08-14"
 
 
 def test_a_day_that_could_be_a_month_is_sure_only_where_the_country_tells() -> None:
@@ -103,7 +105,10 @@ def test_a_misread_legal_form_is_put_right_and_less_trusted() -> None:
 
 
 def test_what_is_scribbled_above_the_name_is_not_the_name() -> None:
-    assert _read("  3180404\n   A02/45\n" + RECEIPT)["seller_name"].value == "KEDAI ROTI MERPATI SDN BHD"
+    scribbled = "  3180404\n   A02/45\n" + RECEIPT
+    assert _read(scribbled)["seller_name"].value == "KEDAI ROTI MERPATI SDN BHD"
+    named = {span.value: features for span, features in merchants(rows(document(scribbled)))}
+    assert "at 0" in named["KEDAI ROTI MERPATI SDN BHD"]
 
 
 def test_a_currency_over_a_column_is_named_and_one_of_the_country_is_derived() -> None:
