@@ -116,6 +116,7 @@ class InvoiceHandler:
         checks = _checks(table, net, tax, gross)
         if len(checks) > 1:
             found |= _witnessed(found)
+        found |= _all_to_pay(found)
         checks |= _check_digits(page, found)
         several = {name: (each,) for name, each in doubted(document, found, checks).items()}
         return Extraction(self.name, several, checks, groups=groups.groups(table, net, tax, gross))
@@ -169,6 +170,14 @@ def _check_digits(sheet: Sheet, found: Mapping[str, Field]) -> dict[str, bool]:
 def _witnessed(found: Mapping[str, Field]) -> dict[str, Field]:
     """The totals, as sure as two independent sums make them."""
     return {name: replace(found[name], confidence=max(found[name].confidence, 0.98)) for name in SUM}
+
+
+def _all_to_pay(found: Mapping[str, Field]) -> dict[str, Field]:
+    """The amount due, as sure as the total where they are the same: then each is a witness of the other."""
+    due, gross = found.get("amount_due"), found.get("total_gross")
+    if due is None or gross is None or due.value != gross.value:
+        return {}
+    return {"amount_due": replace(due, confidence=max(due.confidence, gross.confidence))}
 
 
 def _number(sheet: Sheet) -> Iterator[tuple[str, Field]]:

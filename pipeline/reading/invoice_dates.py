@@ -13,6 +13,7 @@ from pipeline.reading.sheet import Sheet, field
 from pipeline.reading.tables import cells_below
 
 LETTERHEAD_ROWS = 25
+UNDISPUTED = 0.91  # a date that a label announces, and no other one could be it
 _PRINTED_DATE = re.compile(
     r"[ :.#°]{0,9}(?:nr\.? |no\.? )?(?:[a-z]{1,4} )?(?:[a-z/_.-]{0,12}\d[\w/_.-]{0,40})?[ ,]{1,5}"
     r"(?:du|vom|von|del|dated?|van|of|le|issued at|v\.)[ :]{1,3}"
@@ -45,11 +46,25 @@ def find_dates(sheet: Sheet) -> Iterator[tuple[str, Field]]:
             for name, trust, value, where in _dated(sheet, place, label, found):
                 if name not in best or trust > best[name][0]:
                     best[name] = (trust, value, where)
+    others = {value for name, (_, value, _) in best.items() if name != "issue_date"}
     for name, (trust, value, row) in best.items():
-        yield name, field(value, row, "label", trust)
+        alone = name == "issue_date" and _heading_dates(sheet) - others <= {value}
+        yield name, field(value, row, "label", max(trust, UNDISPUTED) if alone else trust)
     yield from _period(sheet)
     if "issue_date" not in best:
         yield from _letter_date(sheet)
+
+
+def _heading_dates(sheet: Sheet) -> set[str]:
+    """All dates near the top, and those that could be read as another day."""
+    found = [
+        date
+        for row in sheet.rows[:LETTERHEAD_ROWS]
+        for order in (True, False)
+        for date in dates.find_dates(row.folded, day_first=order)
+        if order == sheet.day_first or not date.certain
+    ]
+    return {date.value for date in found}
 
 
 def _letter_date(sheet: Sheet) -> Iterator[tuple[str, Field]]:

@@ -313,3 +313,21 @@ def test_a_sum_without_tax_proves_nothing() -> None:
 def test_a_label_in_a_sentence_announces_nothing_below() -> None:
     layout = "Invoice\nPlease quote the invoice number.\nHill 2           99123\nThanks"
     assert "invoice_number" not in handler.extract(document(layout)).fields
+
+
+def test_the_amount_due_is_as_sure_as_the_total_that_it_is() -> None:
+    sums = "Invoice\nNet  EUR 100.00\nVAT 19 %  EUR 19.00\nTotal  EUR 119.00\n"
+    same = handler.extract(document(f"{sums}Amount due  EUR 119.00")).fields
+    assert same["amount_due"][0].confidence >= same["total_gross"][0].confidence
+    more = handler.extract(document(f"{sums}Amount due  EUR 519.00")).fields
+    assert more["amount_due"][0].confidence < same["amount_due"][0].confidence
+
+
+@pytest.mark.parametrize(
+    ("another_date", "is_sure"), [("", True), ("Due date  31.05.2026", True), ("Vessel left  14.04.2026", False)]
+)
+def test_the_date_beside_the_number_is_sure_where_no_other_could_be_it(another_date: str, *, is_sure: bool) -> None:
+    page = document(f"Rechnung Nr. 4711 vom 13.05.2026\n{another_date}\nGesamtbetrag  EUR 119,00")
+    (issued,) = handler.extract(page).fields["issue_date"]
+    assert issued.value == "2026-05-13"
+    assert (issued.confidence >= 0.9) is is_sure
