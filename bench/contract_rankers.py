@@ -2,7 +2,7 @@
 
 CONTRACTS is a folder as bench/contracts.py knows it. For each model the share of contracts that have a right candidate
 and the share in which it is chosen, on the half trained on and on the other. `--write` replaces
-pipeline/reading/contract_weights.json. Halves are by company; shipped weights are trained on the dev half alone, with
+pipeline/reading/contracts/weights.json. Halves are by company; shipped weights are trained on the dev half alone, with
 the sentences of bench/own_contracts.json beside it.
 
 No answer says how long a contract runs: its duration is taken to be right where it leads from a right date to the
@@ -22,14 +22,15 @@ from pathlib import Path
 
 from bench.contracts import Case, alike, cases, document, half, normal
 from bench.rankers import Choices, train
-from pipeline.reading import deciding, ends, parties, ranking, renewals, signing, terms
-from pipeline.reading.answers import Answer
+from pipeline.reading import ranking
+from pipeline.reading.contracts import deciding, ends, parties, renewals, signing, terms
+from pipeline.reading.contracts.answers import Answer
+from pipeline.reading.contracts.prose import Prose, prose
 from pipeline.reading.dates import FoundDate, day_first, find_dates
 from pipeline.reading.periods import Period, find_periods
-from pipeline.reading.prose import Prose, prose
 from pipeline.reading.rows import fold
 
-WEIGHTS = Path(deciding.__file__).with_name("contract_weights.json")
+WEIGHTS = Path(deciding.__file__).with_name("weights.json")
 OWN = Path(__file__).with_name("own_contracts.json")
 NONE: dict[str, float] = {}
 

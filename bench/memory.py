@@ -26,8 +26,8 @@ from pipeline import handling
 from pipeline.documents.contract import Means
 from pipeline.documents.text import identifier
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading.lessons import Lesson, Remembered, name_key, of_the_issuer
-from pipeline.reading.memory import METHOD, recalled, with_memory
+from pipeline.reading.memory.lessons import Lesson, Remembered, name_key, of_the_issuer
+from pipeline.reading.memory.memory import METHOD, recalled, with_memory
 from pipeline.reading.rows import fold
 from pipeline.remembered import MAX_DOCUMENTS
 

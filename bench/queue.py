@@ -61,7 +61,6 @@ CANDIDATES = (
     Candidate("procrastinate", "procrastinate", 1_000, 1, "procrastinate 3.10.0, concurrency 1 (its default)"),
     Candidate("awa", "awa", 4_000, 32, "awa-pg 0.6.9, 32 workers"),
     Candidate("celery", "celery", 3_000, 2, "celery 5.7.0 on Redis, prefork, acknowledged early"),
-    Candidate("dramatiq", "dramatiq", 500, 8, "dramatiq-pg 0.12.0, 8 threads"),
 )
 
 
@@ -160,7 +159,7 @@ def drains(postgres: Postgres, candidates: Sequence[Candidate], rounds: int) -> 
 def _ratios(found: Mapping[str, Sequence[Drained]]) -> Iterator[Figure]:
     for name, other, least in (
         (OWN, SINGLE, 0.8), (OWN, SQL, 0.5), (PLAIN, SQL, None), (ONE, OWN, None), (OWN, "pgqueuer", 2),
-        (OWN, "procrastinate", 15), (OWN, "awa", None), (OWN, "celery", None), (OWN, "dramatiq", None),
+        (OWN, "procrastinate", 15), (OWN, "awa", None), (OWN, "celery", None),
     ):  # fmt: skip
         if name in found and other in found:
             pairs = list(zip(found[name], found[other], strict=True))

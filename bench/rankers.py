@@ -28,11 +28,11 @@ from pipeline.config import OcrSettings
 from pipeline.documents import ocr
 from pipeline.documents.contract import Means
 from pipeline.reading import amounts, ranking
-from pipeline.reading.merchants import merchants
+from pipeline.reading.receipts.merchants import merchants
+from pipeline.reading.receipts.till_addresses import addresses
+from pipeline.reading.receipts.till_totals import totals
+from pipeline.reading.receipts.till_words import Span
 from pipeline.reading.rows import fold, rows
-from pipeline.reading.till_addresses import addresses
-from pipeline.reading.till_totals import totals
-from pipeline.reading.till_words import Span
 
 WEIGHTS = Path(ranking.__file__).with_name("weights.json")
 RANKERS = {"merchant": "seller_name", "address": "seller_address", "total": "total_gross"}

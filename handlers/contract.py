@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Group, Handler
-from pipeline.reading import clauses, ends, laws, renewals, signing, subtypes, terms
-from pipeline.reading.answers import Answer
+from pipeline.reading.contracts import clauses, ends, laws, renewals, signing, subtypes, terms
+from pipeline.reading.contracts.answers import Answer
+from pipeline.reading.contracts.parties import find_parties
+from pipeline.reading.contracts.preamble import Party
+from pipeline.reading.contracts.prose import Prose, prose
+from pipeline.reading.contracts.sections import clauses as numbered
 from pipeline.reading.dates import day_first, find_dates
 from pipeline.reading.headings import find_run_on_title, find_title
 from pipeline.reading.likeness import contract_likeness
-from pipeline.reading.parties import find_parties
 from pipeline.reading.periods import find_periods
-from pipeline.reading.preamble import Party
-from pipeline.reading.prose import Prose, prose
 from pipeline.reading.rows import fold
-from pipeline.reading.sections import clauses as numbered
 
 _NAMES = re.compile(
     r"\b(?:agreement|contract|lease|license|licence|amendment|addendum|\w*vertrag|\w*vereinbarung|contrat|convention"

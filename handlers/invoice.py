@@ -8,27 +8,17 @@ from decimal import Decimal
 
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field, Handler
-from pipeline.reading import (
-    amounts,
-    announced,
-    groups,
-    identifiers,
-    labelled_amounts,
-    names,
-    numbers,
-    receipts,
-    tax_numbers,
-    taxes,
-    totals,
-)
-from pipeline.reading.addresses import FoundName
-from pipeline.reading.invoice_dates import find_dates
+from pipeline.reading import amounts, identifiers
+from pipeline.reading.invoices import announced, groups, labelled_amounts, names, numbers, tax_numbers, taxes, totals
+from pipeline.reading.invoices.addresses import FoundName
+from pipeline.reading.invoices.invoice_dates import find_dates
+from pipeline.reading.invoices.recognition_doubt import doubted
+from pipeline.reading.invoices.sheet import Sheet, field, sheet
 from pipeline.reading.labels import Kind
 from pipeline.reading.likeness import invoice_likeness
-from pipeline.reading.receipt_fields import receipt_fields
-from pipeline.reading.recognition_doubt import doubted
+from pipeline.reading.receipts import receipts
+from pipeline.reading.receipts.receipt_fields import receipt_fields
 from pipeline.reading.rows import squeeze
-from pipeline.reading.sheet import Sheet, field, sheet
 
 XML = "application/xml"
 # What electronic invoices say besides, by the business terms of EN 16931 (docs/querying.md).

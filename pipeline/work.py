@@ -21,8 +21,8 @@ from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError, UnreadablePage, UsageProblem
 from pipeline.handling import Extraction, Field, Handler
 from pipeline.kept import Kept
-from pipeline.reading.memory import Ask, with_memory
-from pipeline.reading.placing import placed
+from pipeline.reading.memory.memory import Ask, with_memory
+from pipeline.reading.places.placing import placed
 from pipeline.reasons import Reason
 
 MAX_PAGE_CHARACTERS = 4_000_000

@@ -130,34 +130,6 @@ def celery(action: str, number: int) -> None:
         nothing.delay()
 
 
-def dramatiq(action: str, number: int) -> None:
-    """An actor on dramatiq-pg; every message takes an advisory lock."""
-    import dramatiq  # type: ignore[import-not-found]  # noqa: PLC0415
-    import dramatiq_pg  # type: ignore[import-not-found]  # noqa: PLC0415
-    import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415
-    from dramatiq_pg.schema import generate_init_sql  # type: ignore[import-not-found]  # noqa: PLC0415
-    from psycopg2.pool import ThreadedConnectionPool  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    if action == "fill":
-        with psycopg2.connect(CONNINFO) as connection, connection.cursor() as cursor:
-            cursor.execute(generate_init_sql())
-    tally = Tally()
-    broker = dramatiq_pg.PostgresBroker(pool=ThreadedConnectionPool(0, 20, CONNINFO), results=False)
-    dramatiq.set_broker(broker)
-
-    @dramatiq.actor  # type: ignore[untyped-decorator]
-    def nothing() -> None:
-        tally.add()
-
-    if action == "fill":
-        for _ in range(number):
-            nothing.send()
-        return
-    worker = dramatiq.Worker(broker, worker_threads=number)
-    worker.start()
-    worker.join()
-
-
 def main() -> None:
     """Do what is asked on the command line."""
     peer, action, number = sys.argv[1:]
@@ -169,7 +141,6 @@ PEERS: dict[str, Callable[[str, int], None]] = {
     "procrastinate": procrastinate,
     "awa": awa,
     "celery": celery,
-    "dramatiq": dramatiq,
 }
 
 if __name__ == "__main__":

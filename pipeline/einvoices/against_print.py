@@ -18,7 +18,8 @@ from decimal import Decimal
 from pipeline.documents.text import Document, identifier
 from pipeline.einvoices.fields import canonical
 from pipeline.einvoices.model import Invoice
-from pipeline.reading import amounts, dates, identifiers, labelled_amounts, numbers, totals
+from pipeline.reading import amounts, dates, identifiers
+from pipeline.reading.invoices import labelled_amounts, numbers, totals
 from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row, rows
 

@@ -19,7 +19,7 @@ from pipeline.errors import NothingMatched, UsageProblem
 from pipeline.found import GROUPS, is_amount, is_date
 from pipeline.handling import Field
 from pipeline.reading import amounts, dates
-from pipeline.reading.placing import place
+from pipeline.reading.places.placing import place
 from pipeline.reading.rows import fold, squeeze
 from pipeline.reports.queries import Row
 

@@ -24,7 +24,7 @@ from pipeline.documents.ocr import Reader
 from pipeline.documents.text import Page
 from pipeline.errors import ConfigurationError, DocumentError
 from pipeline.handling import Handler
-from pipeline.reading.lessons import Remembered
+from pipeline.reading.memory.lessons import Remembered
 from pipeline.reasons import Reason
 from pipeline.work import process
 from pipeline.worker import sandbox

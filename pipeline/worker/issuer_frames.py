@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.documents.text import Page, Source
-from pipeline.reading.lessons import MAX_KEYS, Lesson, Remembered, is_key
+from pipeline.reading.memory.lessons import MAX_KEYS, Lesson, Remembered, is_key
 from pipeline.worker.frames import BrokenFrame, Frame
 
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from handlers.contract import handler
-from pipeline.reading.parties import find_parties
-from pipeline.reading.prose import prose
+from pipeline.reading.contracts.parties import find_parties
+from pipeline.reading.contracts.prose import prose
 from tests.handlers.pages import document
 
 HANG_SECONDS = 60

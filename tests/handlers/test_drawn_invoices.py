@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 
 from handlers.invoice import handler
-from pipeline.reading import amounts, items, taxes
+from pipeline.reading import amounts
+from pipeline.reading.invoices import items, taxes
 from pipeline.reading.rows import Row, rows
 from tests.handlers.drawn_invoices import LAYOUTS, Drawn, drawn
 from tests.handlers.pages import document

@@ -14,10 +14,10 @@ from bench.memory import corrected, first, is_right, scored
 from handlers.invoice import handler
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction, Field
-from pipeline.reading.anchors import learn, recall
-from pipeline.reading.lessons import Lesson, Remembered, issuer_keys, name_key
-from pipeline.reading.memory import recalled, with_memory
-from pipeline.reading.spans import FIRST_PAGES, LAST_PAGES, MOST_ROWS, printed
+from pipeline.reading.memory.anchors import learn, recall
+from pipeline.reading.memory.lessons import Lesson, Remembered, issuer_keys, name_key
+from pipeline.reading.memory.memory import recalled, with_memory
+from pipeline.reading.memory.spans import FIRST_PAGES, LAST_PAGES, MOST_ROWS, printed
 from tests.handlers.pages import document
 
 VAT_ID, IBAN, BUYERS_VAT_ID = "DE136695976", "DE89370400440532013000", "ATU12345675"

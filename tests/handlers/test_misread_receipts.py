@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from handlers.invoice import handler
 from pipeline.documents.text import Document, Source
 from pipeline.handling import Field
-from pipeline.reading import misread
-from pipeline.reading.merchants import merchants
+from pipeline.reading.receipts import misread
+from pipeline.reading.receipts.merchants import merchants
+from pipeline.reading.receipts.till_dates import find_till_dates
+from pipeline.reading.receipts.till_words import restored
 from pipeline.reading.rows import rows
-from pipeline.reading.till_dates import find_till_dates
-from pipeline.reading.till_words import restored
 from tests.handlers.pages import RECEIPT, document
 
 DATE_ROW = "DATE: 14/08/2017 18:22:07"

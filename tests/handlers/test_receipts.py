@@ -7,11 +7,12 @@ import random
 import pytest
 
 from handlers.invoice import handler
-from pipeline.reading import ranking, receipts
-from pipeline.reading.merchants import merchants
+from pipeline.reading import ranking
+from pipeline.reading.receipts import receipts
+from pipeline.reading.receipts.merchants import merchants
+from pipeline.reading.receipts.till_addresses import addresses
+from pipeline.reading.receipts.till_totals import totals
 from pipeline.reading.rows import rows
-from pipeline.reading.till_addresses import addresses
-from pipeline.reading.till_totals import totals
 from tests.handlers.pages import ENGLISH_INVOICE, RECEIPT, document
 
 

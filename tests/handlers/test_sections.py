@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.reading.sections import clauses
+from pipeline.reading.contracts.sections import clauses
 from tests.handlers.pages import document
 
 FIRST = """SUPPLY AGREEMENT

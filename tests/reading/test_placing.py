@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 from pipeline.documents.pdf.by_pdfium import PdfiumReader
 from pipeline.documents.text import Box, Page
 from pipeline.handling import Extraction, Field, Group
-from pipeline.reading.placing import place, placed
+from pipeline.reading.places.placing import place, placed
 
 SIZE = (595.0, 842.0)
 CLAUSE = (

@@ -1,0 +1,1 @@
+"""Reading contracts: the opening, single clauses, and all that are numbered."""

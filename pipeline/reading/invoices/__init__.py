@@ -1,0 +1,1 @@
+"""Reading printed invoices: who, how much, when, and the lines between."""

@@ -1,0 +1,1 @@
+"""Where on a page a value is printed, and how."""
