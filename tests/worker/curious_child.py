@@ -6,7 +6,7 @@ from pipeline import handling, work
 from pipeline.documents.formats import plain
 from pipeline.documents.text import Document
 from pipeline.handling import Extraction
-from pipeline.reading.memory import Ask
+from pipeline.reading.memory.memory import Ask
 from pipeline.worker import child
 
 MODULE = "tests.worker.curious_child"

@@ -15,7 +15,7 @@ from pipeline.config import DatabaseSettings
 from pipeline.documents.text import identifier
 from pipeline.queue.model import Claim
 from pipeline.queue.store import Queue
-from pipeline.reading.lessons import MAX_KEYS, Lesson, name_key
+from pipeline.reading.memory.lessons import MAX_KEYS, Lesson, name_key
 from pipeline.remembered import MAX_DOCUMENTS, PAGE_CHARACTERS, Memory
 from pipeline.worker.frames import BrokenFrame
 from pipeline.worker.issuer_frames import keys_of, remembered_of
