@@ -113,3 +113,37 @@ def test_sessions_have_limits_that_end_a_forgotten_transaction(engine: Engine) -
         limit = connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar_one()
         timeout = connection.execute(text("SHOW statement_timeout")).scalar_one()
     assert (limit, timeout) == ("5s", "30s")
+
+
+OLDER = ("0001_queue_documents_results", "0002_attachments_and_figures", "0003_roles")
+# An invoice that was read before its fields were rows.
+READ_THEN = """
+    CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY);
+    INSERT INTO alembic_version VALUES ('0003');
+    INSERT INTO documents (sha256, name, raw_name, media_type, byte_count, page_count)
+    VALUES (repeat('a', 64), 'a.pdf', 'a', 'application/pdf', 1, 1);
+    INSERT INTO tasks
+        (document_id, page_count, status, reason, rank_ms, lease_seconds, deadline_seconds, attempt_no, finished_at)
+    SELECT document_id, 1, 'succeeded', 'ok', 1, 1, 1, 1, now()
+    FROM documents;
+    INSERT INTO attempts
+        (task_id, attempt_no, lease_token, worker, lease_seconds, started_at, progressed_at, ended_at, outcome, result)
+    SELECT task_id, 1, gen_random_uuid(), 'w', 1, now(), now(), now(), 'succeeded',
+        '{"document_type": "invoice", "checks": {"net_plus_tax_is_gross": true, "odd": 1}, "fields": {
+            "invoice_number": [{"value": "A-1", "page": 1, "snippet": "No. A-1", "method": "label", "confidence": 0.9}],
+            "total_gross": [{"value": "119.00", "page": 1, "snippet": "119", "method": "label", "confidence": 0.6}]}}'
+    FROM tasks;
+"""
+
+
+def test_an_upgrade_turns_the_results_there_are_into_rows(fresh: Engine) -> None:
+    scripts = [(ROOT / "migrations" / "versions" / f"{name}.sql").read_text(encoding="utf-8") for name in OLDER]
+    with fresh.begin() as connection:
+        for script in (*scripts, READ_THEN):
+            connection.connection.cursor().execute(script)
+    database.upgrade(fresh)
+    with fresh.connect() as connection:
+        invoices = connection.execute(text("SELECT invoice_number, total_gross FROM invoices")).all()
+        doubts = connection.execute(text("SELECT field FROM review_queue ORDER BY field")).scalars().all()
+    assert [tuple(row) for row in invoices] == [("A-1", 119)]
+    assert doubts == ["currency", "issue_date", "seller_name", "total_gross"]
