@@ -587,7 +587,7 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER attempts_accepted AFTER UPDATE ON attempts FOR EACH ROW
-    WHEN (NEW.outcome = 'succeeded' AND NEW.result IS NOT NULL
+    WHEN (NEW.outcome = 'succeeded' AND jsonb_typeof(NEW.result -> 'document_type') = 'string'
         AND (OLD.outcome IS NULL OR OLD.result IS DISTINCT FROM NEW.result))
     EXECUTE FUNCTION accept_result();
 
