@@ -48,7 +48,7 @@ def test_b1_workers_killed_at_random_lose_no_document_and_double_none(open_for_b
     assert [len(shop.pages(task_id)) for task_id in tasks] == [4] * 30
     ends = Counter(outcome for each in _one_by_one(shop) for outcome, _ in each)
     assert ends["succeeded"] == 30
-    assert ends["expired"] >= 3
+    assert ends["expired"] >= 1  # a worker may die between two tasks
     assert set(ends) == {"succeeded", "expired"}
 
 
