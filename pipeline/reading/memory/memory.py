@@ -172,26 +172,51 @@ def _field(value: str, row: Row, confidence: float) -> Field:
 
 
 def _anchored(name: str, known: Sequence[_Known], here: Print, taken: Taken) -> Field | None:
-    """What the anchors of the lessons find; those that are wrong on as many remembered documents as right do not count.
+    """What the anchors of the lessons find, the value that most of them agree on."""
+    ranked = _ranked(name, known, here)
+    if not ranked:
+        return None
+    best = max(ranked[0], key=lambda hit: hit.trust)
+    return _field(best.value, best.row, _trust(best, ranked, taken))
 
-    A value that was found there as another field is that one's: on the corrected document the two were the same.
+
+def _ranked(name: str, known: Sequence[_Known], here: Print) -> list[list[Hit]]:
+    """The hits of each value, the weightiest first.
+
+    Anchors that are wrong on as many remembered documents as right do not count.
     """
     hits: dict[str, list[Hit]] = defaultdict(list)
     for anchor in dict.fromkeys(anchor for each in known for anchor in _learned(name, each)):
         hit = recall(anchor, here)
         if hit is not None and _right(anchor, known) > sum(_says(anchor, each) is False for each in known):
             hits[hit.value].append(hit)
-    if not hits:
-        return None
-    ranked = sorted(hits.values(), key=_weight, reverse=True)
-    best = max(ranked[0], key=lambda hit: hit.trust)
-    is_shared = sort_of(name) is not Sort.WORDS and (best.value, squeeze(best.row.text)) in taken
-    trust = min(SURE, _weight(ranked[0])) * (SHARED if is_shared else 1)
-    if min(hit.places for hit in ranked[0]) > 1 and len({hit.row for hit in ranked[0]}) == 1:
+    return sorted(hits.values(), key=_weight, reverse=True)
+
+
+def _trust(best: Hit, ranked: Sequence[Sequence[Hit]], taken: Taken) -> float:
+    trust = min(SURE, _weight(ranked[0]))
+    if _is_shared(best, taken):
+        trust *= SHARED
+    if _is_one_of_several(ranked[0]):
         trust *= ONE_OF_SEVERAL
-    if len(ranked) > 1 and _weight(ranked[1]) > _weight(ranked[0]) - 0.1:
+    if _is_disputed(ranked):
         trust *= DOUBTFUL
-    return _field(best.value, best.row, trust)
+    return trust
+
+
+def _is_shared(hit: Hit, taken: Taken) -> bool:
+    """Whether another field was found there, whose value it is: on the corrected document the two were the same."""
+    return sort_of(hit.name) is not Sort.WORDS and (hit.value, squeeze(hit.row.text)) in taken
+
+
+def _is_one_of_several(hits: Sequence[Hit]) -> bool:
+    """Whether nobody knows which place was meant, and only one of them was found again."""
+    return min(hit.places for hit in hits) > 1 and len({hit.row for hit in hits}) == 1
+
+
+def _is_disputed(ranked: Sequence[Sequence[Hit]]) -> bool:
+    """Whether another value weighs almost as much."""
+    return len(ranked) > 1 and _weight(ranked[1]) > _weight(ranked[0]) - 0.1
 
 
 def _weight(hits: Sequence[Hit]) -> float:

@@ -15,6 +15,7 @@ from pipeline.reading.rows import Row
 
 MOST_ROWS = 60  # rows with amounts, from the last one back
 REPAIRED = 0.8  # the trust in an amount of which a digit was read as a letter
+LAST_AMOUNTS = 3  # of a row
 _LEAST_LETTERS = 3  # of words; fewer are the name of a currency
 _LONGEST_RUN = 6  # rows that slipped together
 FIVE_CENTS, CENT = Decimal("0.05"), Decimal("0.01")
@@ -45,6 +46,18 @@ _KNOWN = frozenset(_VOCABULARY.split())
 
 
 @dataclass(frozen=True, slots=True)
+class _Printed:
+    """A row as it is read: the words before its first amount, and its amounts, each with the trust in it.
+
+    `numbered`: it has figures, be they no amounts.
+    """
+
+    words: str
+    amounts: tuple[tuple[Decimal, float], ...]
+    numbered: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
     """An amount, its row, and what the words before it say. `trust` is less for an amount with repaired digits."""
 
@@ -57,10 +70,7 @@ class _Place:
 def totals(rows: Sequence[Row], *, comma: bool) -> Iterator[tuple[Span, dict[str, float]]]:
     """The amounts of a receipt as what was paid, with what all their rows say of them."""
     places = _money(rows, comma)[-MOST_ROWS:]
-    named: dict[str, set[Decimal]] = defaultdict(set)
-    for place in places:
-        for word in place.said:
-            named[word].add(abs(place.value))
+    named = _named(places)
     values = list(dict.fromkeys(place.value for place in places if place.value > 0))
     largest = max(values, default=Decimal(1))
     for value in values:
@@ -71,34 +81,49 @@ def totals(rows: Sequence[Row], *, comma: bool) -> Iterator[tuple[Span, dict[str
         yield span, {name: float(each) for name, each in features.items() if each}
 
 
+def _named(places: Sequence[_Place]) -> Mapping[str, set[Decimal]]:
+    """The amounts beside each word, without their sign."""
+    named: dict[str, set[Decimal]] = defaultdict(set)
+    for place in places:
+        for word in place.said:
+            named[word].add(abs(place.value))
+    return named
+
+
 def _money(rows: Sequence[Row], comma: bool) -> list[_Place]:
     """The last amounts of each row with what the words that belong to them say.
 
     Words belong to the amounts of their row; where that leaves the payment open, to those of the row that they have
     slipped from, if that settles it.
     """
-    texts = [misread.money(row.text) for row in rows]
-    figures = [find_amounts(text, comma=comma) for text in texts]
-    listed = [[each for each in found if each.cents or each.currency] for found in figures]
-    words = [
-        misread.words(row.folded[: found[0].start] if found else row.folded, _KNOWN)
-        for row, found in zip(rows, listed, strict=True)
-    ]
-
-    def placed(holders: Sequence[int]) -> list[_Place]:
-        found: list[_Place] = []
-        for place, several in enumerate(listed):
-            said = _said(words[holders[place]], under=holders[place] != place, several=len(several) > 1)
-            for each in several[-3:]:
-                same = texts[place][each.start : each.end] == rows[place].text[each.start : each.end]
-                found.append(_Place(place, said, each.value, 1.0 if same else REPAIRED))
-        return found
-
-    plain = placed(_own(words, [bool(each) for each in figures]))
+    printed = [_printed(row, comma) for row in rows]
+    words = [row.words for row in printed]
+    plain = _placed(printed, _own(words, [row.numbered for row in printed]))
     if _is_settled(plain):
         return plain
-    slipped = placed(_slipped(words, [bool(each) for each in listed]))
+    slipped = _placed(printed, _slipped(words, [bool(row.amounts) for row in printed]))
     return slipped if _is_settled(slipped) else plain
+
+
+def _printed(row: Row, comma: bool) -> _Printed:
+    text = misread.money(row.text)
+    figures = find_amounts(text, comma=comma)
+    amounts = [each for each in figures if each.cents or each.currency]
+    before = row.folded[: amounts[0].start] if amounts else row.folded
+    trusted = (
+        (each.value, 1.0 if text[each.start : each.end] == row.text[each.start : each.end] else REPAIRED)
+        for each in amounts
+    )
+    return _Printed(misread.words(before, _KNOWN), tuple(trusted), bool(figures))
+
+
+def _placed(printed: Sequence[_Printed], holders: Sequence[int]) -> list[_Place]:
+    """The last amounts of each row, with what the words of its holder say."""
+    found: list[_Place] = []
+    for place, (row, holder) in enumerate(zip(printed, holders, strict=True)):
+        said = _said(printed[holder].words, under=holder != place, several=len(row.amounts) > 1)
+        found += [_Place(place, said, value, trust) for value, trust in row.amounts[-LAST_AMOUNTS:]]
+    return found
 
 
 def _is_settled(places: Sequence[_Place]) -> bool:
