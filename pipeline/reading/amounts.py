@@ -27,6 +27,7 @@ _NUMBER = re.compile(
 _PERCENT = re.compile(r"[ \u00a0]?%")
 _MINUS = re.compile(r"[-−–(] ?(?:\S{1,3} ?)?$")
 _CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")
+_POSTCODE = re.compile(r"\d{1,2}[A-Z]? \d[A-Z]{2}\b")  # "RM17 6ST" is a place
 _NOT_CODE = re.compile(rf"(?<![A-Za-z]){_UNIT}(?![A-Za-z])")
 
 
@@ -100,7 +101,8 @@ def _counts(text: str, match: re.Match[str]) -> bool:
         return True
     before, after = text[max(0, match.start() - 12) : match.start()], text[match.end() : match.end() + 12]
     if unit.isalpha():
-        return before.rstrip()[-1:].isdigit() or after.lstrip()[:1].isdigit()
+        placed = _POSTCODE.match(after) is not None
+        return not placed and (before.rstrip()[-1:].isdigit() or after.lstrip()[:1].isdigit())
     return any(map(str.isdigit, before + after))
 
 

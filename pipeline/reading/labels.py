@@ -42,7 +42,8 @@ _NO = r"(?:number|num\b|nummer|no\b|nr\b|n[°ºo]|numero|#)"
 _ID = rf"(?:{_NO}|id|code|ref)"
 _TITLE = (
     r"(?:tax invoice|invoice|\w{0,16}rechnung|facture(?: d'avoir)?|(?:credit)?factuur|factura(?: rectificativa)?"
-    r"|fattura|bill|credit (?:note|memo)|gutschrift|rechnungskorrektur|avoir|creditnota|nota d[ie] credito|abono)"
+    r"|fattura(?: (?:accompagnatoria|immediata|differita))?"
+    r"|bill|credit (?:note|memo)|gutschrift|rechnungskorrektur|avoir|creditnota|nota d[ie] credito|abono)"
 )
 _GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur|honorarnote|liquidation)"
 _ROMANCE = (
@@ -62,7 +63,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"our invoice|invoice id|inv(?:oice)?[. ]{1,2}(?:no|nr|#)|invoice ref(?:erence)?|document (?:number|no|nr|#)",
         r"statement number",
         r"(?:rechnungs?|beleg|gutschrifts?|storno|faktura|dokument(?:en)?)[ -]{0,3}(?:nummer|nr|no|id)\b",
-        r"r[eg][ .-]{1,2}nr",
+        r"r(?:e|g|echn)[ .-]{1,2}nr",
         rf"{_GERMAN}(?: \([^()]{{1,40}}\)){{0,2}}[ -]{{1,3}}(?:nr|no|nummer|#|n[°º])",
         rf"(?:numero|num|n[°ºo]|n\.[°ºo]?|no)\.? ?(?:de |du |della |di )?(?:la |l'|d')?{_ROMANCE}",
         rf"{_ROMANCE} (?:n|nr|no|num|numero|n\.?[°ºo])\b|{_ROMANCE} n\.?[°º]",
@@ -118,8 +119,8 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"kunde(?:nanschrift|nadresse)?|factur(?:e|ee|er) a|adressee? a|adresse de facturation|client|acheteur",
         r"destinataire",
         r"nom du client|nom de l'abonne|factu(?:ur)?adres|factuur aan|gefactureerd aan|klant(?:naam)?|koper|afnemer",
-        r"ontvanger|debiteur|facturar a|facturado a|(?:datos (?:del? )?)?cliente|titular(?: del contrato)?|comprador",
-        r"destinatario",
+        r"ontvanger|debiteur|debtor|facturar a|facturado a|(?:datos (?:del? )?)?cliente|titular(?: del contrato)?",
+        r"comprador|destinatario",
         r"direccion de facturacion|fatturare a|intestatario|cessionario(?:/committente)?|acquirente",
         r"spett(?:abile|\.)?(?: ?le)?\.?|committente",
     ),
@@ -139,6 +140,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"importo netto|netto|subtotale|totale merce|totale \(?(?:iva esclusa|senza iva)",
     ),
     Kind.TAX: (
+        r"umsatzsteuer nr\.? ?7008(?: vv)?(?: rvg)?",
         r"(?:sales )?tax rate[ :]{0,2}\d[\d.,]{0,5} ?%|(?:totaal |bedrag )btw|btw[ -]?(?:bedrag|totaal)|b\.t\.w\.",
         rf"(?:total |plus |add |zzgl\.? |zuzuglich |\+ ?)?{_VAT}(?: (?:amount|total|due|payable|hoog|laag))?",
         r"estimated tax|total tax(?:es)?|taxes|[csi]\.?gst ?\d{0,2}",
@@ -183,6 +185,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
         r"residual(?: amount)?|amount residual|(?:total )?payable(?: amount)?|balance (?:to pay|payable|owing)",
         r"outstanding(?: amount| balance)?|net payable|please pay|due amount|total now due|new balance",
         r"(?:zu )?zahl(?:ender )?betrag|zu (?:be)?zahlen(?:der betrag)?|offener (?:rest)?betrag|restbetrag",
+        r"offen(?= {2})",
         r"noch zu zahlen|zahlungsbetrag|falliger betrag|uberweisungsbetrag|restforderung|restzahlung|nachzahlung",
         r"(?:net|somme|montant|reste|solde|total) (?:a (?:payer|regler)|restant)|(?:montant|solde|total|reste) du\b",
         r"solde",

@@ -75,6 +75,8 @@ def _letter_date(sheet: Sheet) -> Iterator[tuple[str, Field]]:
             labelled = any(label.start >= cell.start for label in row.labels)
             if len(found) != 1 or len(cell.text) - found[0].end >= 3 or found[0].start >= 30 or labelled:
                 continue
+            if row.text[: cell.start + found[0].start].rstrip().endswith(":"):  # the date of something else
+                continue
             if cell is row.cells[-1] or _TOWN.match(cell.text):
                 yield "issue_date", field(found[0].value, row, "pattern", 0.5)
                 return

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.reading.amounts import currency
 from pipeline.reading.invoices.addresses import FoundName, domains, is_of, sender
-from pipeline.reading.invoices.naming import HAS_FORM, POSTAL, as_name, company_in
+from pipeline.reading.invoices.naming import HAS_FORM, POSTAL, PROPRIETOR, as_name, company_in
 from pipeline.reading.invoices.tables import headed
 from pipeline.reading.labels import Kind
 from pipeline.reading.rows import Row, fold
@@ -20,7 +20,7 @@ LEAST_ROWS = 12  # of a page that has a foot
 TOP_ROWS = 2
 NEAR_ROWS = 5
 HEAD_ROWS = 12
-_PRICE = re.compile(r"(?<![\d./-])\d{1,3}(?:[.,' ]\d{3})*[.,]\d\d(?![\d./-])")
+PRICE = re.compile(r"(?<![\d./-])\d{1,3}(?:[.,' ]\d{3})*[.,]\d\d(?![\d./-])")
 _SHIPPED = frozenset({Kind.SHIP})
 _BANK = re.compile(r"\w*bank\b|\b(?:\w*sparkasse|banque|banco|banca|kreditinstitut|caixa\w*|credit)\b")
 _ACCOUNT = re.compile(r"\b(?:iban|account (?:no|number)|konto|compte)\b")
@@ -98,11 +98,30 @@ def _weighed(each: _Named, seen: _Seen) -> Weighed:
 
 
 def find_sender(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | None:
-    """The best of them that is not the buyer; None if no name has two signs of a sender."""
-    for each in senders(rows):
+    """The best that is not the buyer, as the letterhead spells it; None if no name has two signs of a sender."""
+    names = senders(rows)
+    for each in names:
         if buyer is None or fold(each.found.value) not in fold(buyer.value):
-            return each.found if each.score >= LEAST else None
+            return _spelled(each.found, names, rows) if each.score >= LEAST else None
     return None
+
+
+def _spelled(found: FoundName, names: Sequence[Weighed], rows: Sequence[Row]) -> FoundName:
+    """The fuller name at the top of the page that a name shortens, as "U. Falk" does "Carpenter Uwe Falk"."""
+    top = rows[:TOP_ROWS]
+    full = (each.found for each in names if any(each.found.row is row for row in top))
+    longer = next((each for each in full if _shortens(found.value, each.value)), found)
+    return replace(longer, confidence=found.confidence)
+
+
+def _shortens(name: str, full: str) -> bool:
+    """Whether a name of two or more words, some of them initials, ends as a longer one does and has no other words."""
+    short, long = fold(name).split(), fold(full).split()
+    if len(short) < 2 or len(full) <= len(name) or short[-1] != long[-1] or HAS_FORM.search(full):
+        return False
+    return all(
+        word in long or (word.endswith(".") and any(each.startswith(word[:-1]) for each in long)) for word in short
+    )
 
 
 def is_nobody(text: str) -> bool:
@@ -141,10 +160,10 @@ def _footer(rows: Sequence[Row]) -> Iterator[int]:
 
 def _candidates(rows: Sequence[Row], place: int) -> Iterator[_Named]:
     """The names in a row; where goods are sent is left out, and what stands beside a price in the list of items."""
-    if place > HEAD_ROWS and _PRICE.search(rows[place].text):
+    if PRICE.search(rows[place].text) and (place > HEAD_ROWS or (place > TOP_ROWS and not rows[place].labels)):
         return
     for cell in rows[place].cells:
-        if headed(rows, place, cell.start, _SHIPPED):
+        if headed(rows, place, cell.start, _SHIPPED) or PROPRIETOR.match(cell.text):
             continue
         company, name = company_in(cell.text), sender(cell) or as_name(cell.text)
         whole = name is not None and (company is None or name.endswith(company))

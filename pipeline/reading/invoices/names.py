@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.reading.invoices.addressees import find_addressee
 from pipeline.reading.invoices.addresses import FoundName
-from pipeline.reading.invoices.letterhead import find_sender
+from pipeline.reading.invoices.letterhead import PRICE, find_sender
 from pipeline.reading.invoices.naming import FROM_TO, HAS_FORM, ROUTE_WORDS, as_name
-from pipeline.reading.invoices.tables import is_header
+from pipeline.reading.invoices.tables import has_item_word, is_header
 from pipeline.reading.labels import Kind, Label
 from pipeline.reading.rows import Cell, Row, fold
 
 _NAME_LINE = re.compile(r"(?:name|firma|company|nom|naam|nombre|nome|ragione sociale) ?: *(.*)$", re.IGNORECASE)
 ROUTE_ROWS = 12
+HEADING_CELLS = 3  # with a word for goods among them; an address beside two other columns has none
 _LEADING = re.compile(r"\b(?:to|by|von|an|par|a|da|por|door|aan)$")
 _TO = re.compile(r"(?:to|an|aan|para) ?: (?=\S)")
 TO_WORDS = frozenset(word for words in FROM_TO.values() for word in words.split())
@@ -25,7 +26,7 @@ def find_buyer(rows: Sequence[Row]) -> FoundName | None:
     inline = under = None
     for place, cell, word in _routed(rows):
         if word not in FROM_TO:
-            under = under or _under(rows, place, cell)
+            under = under or _beside(rows, place, cell, cell.end) or _under(rows, place, cell)
     for place, row in enumerate(rows):
         under = under or _opposite(rows, place)
         inline = inline or _addressed(row)
@@ -62,7 +63,9 @@ def find_seller(rows: Sequence[Row], buyer: FoundName | None) -> FoundName | Non
             if found and _differs(found.value, buyer):
                 return found
     for place, cell, word in _routed(rows):
-        found = _under(rows, place, cell) if word in FROM_TO else None
+        if word not in FROM_TO:
+            continue
+        found = _beside(rows, place, cell, cell.end) or _under(rows, place, cell)
         if found and _differs(found.value, buyer):
             return found
     return find_sender([row for row in rows if not is_header(row)], buyer)
@@ -156,7 +159,7 @@ def _under(rows: Sequence[Row], place: int, cell: Cell) -> FoundName | None:
     """The name in the rows under a label; a company there wins over the person printed above it."""
     first: FoundName | None = None
     for row in rows[place + 1 : place + 6]:
-        if row.page != rows[place].page or is_header(row):
+        if row.page != rows[place].page or _lists(row):
             break
         if named := _named(row, cell):
             return named
@@ -170,6 +173,12 @@ def _under(rows: Sequence[Row], place: int, cell: Cell) -> FoundName | None:
             return FoundName(name, row, "label", 0.91)
         first = first or FoundName(name, row, "label", 0.75)
     return first
+
+
+def _lists(row: Row) -> bool:
+    """Whether a row belongs to the list of items: a header, even of unusual words, or something with a price."""
+    heads = len(row.cells) >= HEADING_CELLS and has_item_word(row)
+    return heads or is_header(row) or (not row.labels and PRICE.fullmatch(row.cells[-1].text.strip("$€£ ")) is not None)
 
 
 def _named(row: Row, label: Cell) -> FoundName | None:

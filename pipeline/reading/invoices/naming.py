@@ -35,7 +35,15 @@ _NOT_NAME = re.compile(
     re.IGNORECASE,
 )
 _ATTENTION = re.compile(
-    r"^(?:attn|attention|att|z\. ?hd|c/o|to|an|firma|herrn?|frau|mr|mrs|ms|dr|m\.|mme)\b[.:]? *", re.IGNORECASE
+    r"^(?:(?:attn|attention|att|z\. ?hd|c/o|to|an|firma|herrn?|frau|mr|mrs|ms|mme|monsieur|madame|de heer|mevrouw)\b"
+    r"[.:]? *|m\. (?=[^\W\d_]{3}))",
+    re.IGNORECASE,
+)
+_KEPT_BY = re.compile(r"(?:inh(?:aber(?:in)?)?|prop(?:rietor)?|titolare|gérant)\b[.:]|c/- ", re.IGNORECASE)
+# Who keeps or looks after a business whose name stands elsewhere, mostly in the line above.
+PROPRIETOR = re.compile(
+    r"(?:inh(?:aber(?:in)?)?|prop(?:rietor)?|titolare|g[eé]rant|familie|famille|famiglia)\b|(?:c/-|t/a|di) ",
+    re.IGNORECASE,
 )
 SENDER_BREAK = re.compile(r" [•·|*∙–—-] | ?[•·|∙●▪⋅‧■◦] ?")
 _STREET = re.compile(r"\d{1,4} ?[a-zA-Z]?$|^\d{1,4},? [a-z]")
@@ -65,6 +73,7 @@ def as_name(text: str) -> str | None:
         return None
     if (
         text.lower() in _NOT_NAMES
+        or _KEPT_BY.match(text)
         or _NOT_NAME.search(text)
         or _STREET.search(text)
         or _is_label(text)

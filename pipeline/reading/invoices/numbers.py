@@ -17,7 +17,7 @@ _NUMBER = re.compile(
     rf"[ :.#°º-]{{0,160}}(?:n[°º.] ?)?({_SPACED}|(?:[A-Za-z]{{1,4}} )?[A-Za-z0-9][A-Za-z0-9/_.-]{{0,38}}[A-Za-z0-9]|\d)"
     r"(?![\w/-])"
 )
-_BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º]|#)\.? ?[:.]?(?= |$)")
+_BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º.]|#)\.? ?[:.]?(?= |$)")
 _PHONE = re.compile(r"[+(][\d ()/.-]{6,}|0\d{1,5}[ /-]\d[\d /-]{4,}|\d{3}[ .-]\d{3}[ .-]\d{4}")
 _FACTS = frozenset({Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
 TITLE_ROWS = 6  # a bare label further below the title than this is the number of something else

@@ -20,7 +20,7 @@ MAX_SUMS = 40  # different amounts tried as a summand, so that a price list cost
 _PAID = re.compile(
     r"\b(?:paid|bezahlt|beglichen|payee?|acquitt\w{1,3}|reglee?|betaald|voldaan|pagad[oa]|pagat[oa]|(?:previous|prior)"
     r" balance|receipts?|quittung|kassenbon|recu|ticket|scontrino|kassabon|anzahlung|acompte|aanbetaling|anticipo"
-    r"|acconto|deposit)\b"
+    r"|acconto|deposit|erhalten|received|charged to|ending (?:in )?\d{4}|barzahlung|kartenzahlung|in contanti)\b"
 )
 
 
@@ -65,12 +65,12 @@ def _unproved(by_kind: dict[Kind, list[Candidate]]) -> dict[Kind, Candidate]:
 
 
 def _gross_alone(by_kind: dict[Kind, list[Candidate]]) -> Candidate | None:
-    if by_kind[Kind.GROSS]:
-        return _best(by_kind[Kind.GROSS])
-    if by_kind[Kind.PAYABLE]:
-        due = _best(by_kind[Kind.PAYABLE])
+    """The best gross amount; what is to be paid instead, if it is larger and better labelled, or the only one."""
+    gross = _best(by_kind[Kind.GROSS]) if by_kind[Kind.GROSS] else None
+    due = _best(by_kind[Kind.PAYABLE]) if by_kind[Kind.PAYABLE] else None
+    if due and (gross is None or (due.confidence > gross.confidence and abs(due.value) > abs(gross.value))):
         return replace(due, kind=Kind.GROSS, confidence=due.confidence * 0.8)
-    return None
+    return gross
 
 
 def _best(candidates: Sequence[Candidate]) -> Candidate:
@@ -136,8 +136,9 @@ def _added(taxes: Sequence[Candidate]) -> list[Candidate]:
 
 
 def left_to_pay(rows: Sequence[Row], chosen: dict[Kind, Candidate]) -> Candidate | None:
-    """The gross amount as what is left to pay, where nothing else is printed and nothing says that some was paid."""
+    """The gross amount as what is left to pay, where nothing else is printed, nothing says that some was paid and
+    nothing is given back."""
     gross = chosen.get(Kind.GROSS)
-    if gross is None or Kind.PAYABLE in chosen or any(_PAID.search(row.folded) for row in rows):
+    if gross is None or gross.value < 0 or Kind.PAYABLE in chosen or any(_PAID.search(row.folded) for row in rows):
         return None
     return replace(gross, kind=Kind.PAYABLE, confidence=gross.confidence * 0.9, method="derived")
