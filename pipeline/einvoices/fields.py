@@ -61,13 +61,13 @@ def _core(invoice: Invoice) -> tuple[tuple[str, str, Value], ...]:
         ("currency", "BT-5", invoice.currency),
         ("due_date", "BT-9", invoice.due_date),
         ("seller_name", "BT-27", seller.name or seller.trade_name),
-        ("seller_vat_id", "BT-31", seller.vat_id),
+        ("seller_vat_id", "BT-31", _compact(seller.vat_id)),
         ("seller_tax_id", "BT-32", seller.tax_id),
         ("buyer_name", "BT-44", buyer.name or buyer.trade_name),
-        ("buyer_vat_id", "BT-48", buyer.vat_id),
+        ("buyer_vat_id", "BT-48", _compact(buyer.vat_id)),
         ("payee_name", "BT-59", invoice.payee.name if invoice.payee else None),
-        ("iban", "BT-84", account.iban if account else None),
-        ("bic", "BT-86", account.bic if account else None),
+        ("iban", "BT-84", _compact(account.iban) if account else None),
+        ("bic", "BT-86", _compact(account.bic) if account else None),
     )
 
 
@@ -79,8 +79,13 @@ def _payment(invoice: Invoice) -> tuple[tuple[str, str, Value], ...]:
         ("payment_reference", "BT-83", next((each.remittance for each in means if each.remittance), None)),
         ("mandate", "BT-89", next((each.mandate for each in means if each.mandate), None)),
         ("creditor_id", "BT-90", next((each.creditor for each in means if each.creditor), None)),
-        ("debited_iban", "BT-91", next((each.debited for each in means if each.debited), None)),
+        ("debited_iban", "BT-91", _compact(next((each.debited for each in means if each.debited), None))),
     )
+
+
+def _compact(number: str | None) -> str | None:
+    """An account or a tax number without the spaces that some write for people."""
+    return "".join(number.split()) if number else None
 
 
 def _references(invoice: Invoice) -> tuple[tuple[str, str, Value], ...]:

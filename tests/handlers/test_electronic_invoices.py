@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +65,12 @@ def test_xml_alone_is_read_exactly_whatever_it_is_called(write: Any) -> None:
     assert result["checks"]["BR-CO-15"] is True
     assert result["messages"] == {}
     assert not any(name.startswith("xml_vs_print") for name in result["checks"])
+
+
+@pytest.mark.parametrize("write", [building.ubl, building.cii], ids=["ubl", "cii"])
+def test_an_account_has_no_spaces_however_it_is_written_for_people(write: Any) -> None:
+    result = _read(write(replace(facts(), iban="DE02 1203 0000 0000 2020 51")).encode(), "invoice.xml")
+    assert _values(result)["iban"] == (building.IBAN, "xml")
 
 
 def test_the_xml_inside_a_pdf_decides_and_agrees_with_its_print() -> None:
