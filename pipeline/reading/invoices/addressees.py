@@ -14,6 +14,7 @@ from pipeline.reading.rows import Cell, Row, fold
 
 BLOCK_ROWS = 9
 WINDOW_ROWS = 25
+LEAST_WORDS = 2  # of a name that no label announces: one word is a family's name or a heading, half an answer
 LEAST_ROWS = 5  # above a list of items; a header higher up is none
 TOP_ROWS = 40
 LETTERHEAD_ROWS = 2  # over a gap, a name as high as this is the sender's
@@ -113,4 +114,6 @@ def _climb(rows: Sequence[Row], place: int, cell: Cell) -> tuple[int, str] | Non
 
 def _plain_name(line: Cell) -> str | None:
     name = None if _CARE_OF.match(line.text) or is_nobody(line.text) else as_name(line.text)
-    return None if name is None or re.search(r"\d", name) or is_nobody(name) else name
+    if name is None or re.search(r"\d", name) or is_nobody(name):
+        return None
+    return name if len(name.split()) >= LEAST_WORDS else None

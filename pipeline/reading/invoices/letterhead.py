@@ -110,15 +110,25 @@ def _spelled(found: FoundName, names: Sequence[Weighed], rows: Sequence[Row]) ->
     """The fuller name at the top of the page that a name shortens, as "U. Falk" does "Carpenter Uwe Falk"."""
     top = rows[:TOP_ROWS]
     full = (each.found for each in names if any(each.found.row is row for row in top))
-    longer = next((each for each in full if _shortens(found.value, each.value)), found)
+    longer = next((each for each in full if _shortens(found.value, each, rows)), found)
     return replace(longer, confidence=found.confidence)
 
 
-def _shortens(name: str, full: str) -> bool:
-    """Whether a name of two or more words, some of them initials, ends as a longer one does and has no other words."""
-    short, long = fold(name).split(), fold(full).split()
-    if len(short) < 2 or len(full) <= len(name) or short[-1] != long[-1] or HAS_FORM.search(full):
+def _shortens(name: str, full: FoundName, rows: Sequence[Row]) -> bool:
+    """Whether a name of two or more words, some of them initials, ends as a longer one does and has no other words.
+
+    Where the longer one is the first thing printed, the same last word is enough: "Gardens Falk" is Uwe Falk's house.
+    """
+    short, long = fold(name).split(), fold(full.value).split()
+    if (
+        len(short) < 2
+        or len(full.value) <= len(name)
+        or short[-1] != long[-1]
+        or HAS_FORM.search(name + " " + full.value)
+    ):
         return False
+    if full.row is rows[0]:
+        return True
     return all(
         word in long or (word.endswith(".") and any(each.startswith(word[:-1]) for each in long)) for word in short
     )

@@ -136,9 +136,10 @@ def _added(taxes: Sequence[Candidate]) -> list[Candidate]:
 
 
 def left_to_pay(rows: Sequence[Row], chosen: dict[Kind, Candidate]) -> Candidate | None:
-    """The gross amount as what is left to pay, where nothing else is printed, nothing says that some was paid and
-    nothing is given back."""
+    """The gross amount as what is left to pay: nothing else is printed, paid or given back."""
     gross = chosen.get(Kind.GROSS)
-    if gross is None or gross.value < 0 or Kind.PAYABLE in chosen or any(_PAID.search(row.folded) for row in rows):
+    if gross is None or gross.value < 0 or Kind.PAYABLE in chosen:
+        return None
+    if any(_PAID.search(row.folded) for row in rows):
         return None
     return replace(gross, kind=Kind.PAYABLE, confidence=gross.confidence * 0.9, method="derived")
