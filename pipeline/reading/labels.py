@@ -41,8 +41,8 @@ AMOUNTS = frozenset({Kind.NET, Kind.TAX, Kind.GROSS, Kind.PAYABLE, Kind.PREPAID}
 _NO = r"(?:number|num\b|nummer|no\b|nr\b|n[°ºo]|numero|#)"
 _ID = rf"(?:{_NO}|id|code|ref)"
 _TITLE = (
-    r"(?:tax invoice|invoice|\w{0,16}rechnung|facture(?: d'avoir)?|(?:credit)?factuur|factura(?: rectificativa)?"
-    r"|fattura(?: (?:accompagnatoria|immediata|differita))?"
+    r"(?:tax invoice|invoice|\w{0,16}rechnung|facture(?: d'avoir)?|(?:credit)?factuur"
+    r"|factura(?: (?:rectificativa|simplificada))?|honorarnote|fattura(?: (?:accompagnatoria|immediata|differita))?"
     r"|bill|credit (?:note|memo)|gutschrift|rechnungskorrektur|avoir|creditnota|nota d[ie] credito|abono)"
 )
 _GERMAN = r"(?:\w{0,16}rechnung(?: \w{2,14}){0,2}|gutschrift|rechnungskorrektur|honorarnote|liquidation)"
@@ -61,7 +61,7 @@ _LABELS: dict[Kind, tuple[str, ...]] = {
     Kind.NUMBER: (
         rf"(?:tax |vat |sales |commercial |our )?(?:invoice|bill|receipt|(?:credit|debit) (?:note|memo))[ -]?{_NO}",
         r"our invoice|invoice id|inv(?:oice)?[. ]{1,2}(?:no|nr|#)|invoice ref(?:erence)?|document (?:number|no|nr|#)",
-        r"statement number",
+        rf"statement number|memo[ -]?{_NO}",
         r"(?:rechnungs?|beleg|gutschrifts?|storno|faktura|dokument(?:en)?)[ -]{0,3}(?:nummer|nr|no|id)\b",
         r"r(?:e|g|echn)[ .-]{1,2}nr",
         rf"{_GERMAN}(?: \([^()]{{1,40}}\)){{0,2}}[ -]{{1,3}}(?:nr|no|nummer|#|n[°º])",

@@ -22,6 +22,7 @@ _PAYABLE_BY = re.compile(r" {1,3}(?:on|by|before|am|bis|zum|le|avant le|op|voor|
 _NOTHING_BETWEEN = re.compile(
     r"[^a-z0-9]{0,120}(?:(?:the|on|am|le|el|il|op|is|by|zum|den|dem|del|du|vom|from|dal|von|van)\b[ :.]{1,3})?"
 )
+_DISCOUNT = re.compile(r" (?:mit|abzuglich|abzgl\.|less|with|avec|con|met) \d{1,2}(?:[.,]\d{1,2})? ?% ?[a-z]")
 _TOWN = re.compile(r"[^\W\d_][\w .'/()-]{1,24}, ?(?:le |den |the |il |el )?\d")
 _DATE_LABELS = {
     Kind.ISSUED: ("issue_date", 0.93),
@@ -104,7 +105,11 @@ def _dated(
         return
     name, trust = _DATE_LABELS[label.kind]
     right = next((date for date in found if date.start >= label.end), None)
-    if right and _reaches(row, label, right, loose=label.kind in _LOOSE):
+    if right and label.kind is Kind.DUE and _DISCOUNT.match(row.folded, right.end):
+        later = next((date for date in found if date.value > right.value), None)  # the day without a discount
+        if later:
+            yield name, trust - 0.1, later.value, row
+    elif right and _reaches(row, label, right, loose=label.kind in _LOOSE):
         yield name, trust - (0.0 if right.certain else 0.1), right.value, row
     elif label.kind in _ABOVE:
         for under, dated in _below(sheet, place, label)[:1]:

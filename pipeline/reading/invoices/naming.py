@@ -19,7 +19,7 @@ _FORM = (
     r"|d\.o\.o\.|a\.s\.|OÜ|UAB|SIA|GesmbH|e\.U\.|P\.?L\.?L\.?C\.?|BVBA|ASBL|VZW|S\.C\.A\.?|a\.G\.)"
 )
 HAS_FORM = re.compile(rf"(?<!\w){_FORM}(?![\w-])", re.IGNORECASE)
-_JOINING = r"&|and|und|et|y|of|the|de|du|des|del|della|di|da|van|der|den|von|la|le"
+_JOINING = r"&|\+|and|und|et|y|of|the|de|du|des|del|della|di|da|van|der|den|von|la|le"
 _COMPANY = re.compile(
     rf"((?:[A-ZÀ-Þ0-9][\w&.'’+-]*|the)(?:,? (?:[A-ZÀ-Þ][\w&.'’+-]*|{_JOINING})){{0,6}},? {_FORM})(?![\w-])"
 )

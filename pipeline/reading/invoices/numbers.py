@@ -15,11 +15,14 @@ from pipeline.reading.rows import Cell, Row, fold
 _SPACED = r"\d{2,6}(?: \d{2,6}){1,5}(?= {2}|$)"
 _NUMBER = re.compile(
     rf"[ :.#°º-]{{0,160}}(?:n[°º.] ?)?({_SPACED}|(?:[A-Za-z]{{1,4}} )?[A-Za-z0-9][A-Za-z0-9/_.-]{{0,38}}[A-Za-z0-9]|\d)"
-    r"(?![\w/-])"
+    r"(?![\w/-]|[.,]\d)"
 )
 _BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º.]|#)\.? ?[:.]?(?= |$)")
+_SECOND = re.compile(r"receipt|statement")  # has a number of its own where that of the invoice is printed too
+_SHEET = re.compile(r"(?:[ /,(-]{1,3})(?:blatt|seite|page|pagina|blad)\b.*", re.IGNORECASE)
 _PHONE = re.compile(r"[+(][\d ()/.-]{6,}|0\d{1,5}[ /-]\d[\d /-]{4,}|\d{3}[ .-]\d{3}[ .-]\d{4}")
 _FACTS = frozenset({Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
+LONGEST_YOUR = 6  # "votre "
 TITLE_ROWS = 6  # a bare label further below the title than this is the number of something else
 
 
@@ -46,7 +49,7 @@ def _labelled(rows: Sequence[Row], place: int) -> Iterator[FoundNumber]:
             yield FoundNumber(value, row, 0.6)
         elif label.kind is Kind.NUMBER:
             if value := _right(row, label):
-                yield FoundNumber(value, row, 0.94)
+                yield FoundNumber(value, row, 0.92 if _SECOND.match(row.folded, label.start) else 0.94)
             elif _alone(row, label) and (below := _below(rows, place, label)):
                 yield below
 
@@ -95,9 +98,9 @@ def _bare(rows: Sequence[Row]) -> Iterator[FoundNumber]:
 
 
 def _is_title(row: Row) -> bool:
-    """Whether a cell of a row is nothing but the word for an invoice."""
+    """Whether a cell of a row is nothing but the word for an invoice, or "your invoice"."""
     return any(
-        label.kind is Kind.TITLE and (label.start, label.end) == (cell.start, cell.end)
+        label.kind is Kind.TITLE and label.end == cell.end and cell.start <= label.start <= cell.start + LONGEST_YOUR
         for label in row.labels
         for cell in row.cells
     )
@@ -127,7 +130,7 @@ def _beside(rows: Sequence[Row], place: int) -> str | None:
         label = _BARE.match(row.folded[cell.start : cell.end])
         if label is None or _is_partys(rows, place, cell):
             continue
-        rest = cell.text[label.end() :].strip(" :")
+        rest = _SHEET.sub("", cell.text[label.end() :]).strip(" :")
         under = [] if rest else [each.text for each, _ in cells_below(rows, place, cell.start, cell.end)[:1]]
         following = [] if rest else [each.text for each in row.cells[position + 1 : position + 2]]
         for printed in (rest, *following, *under):
