@@ -67,6 +67,51 @@ def test_an_amount_that_touches_its_currency_is_read() -> None:
     assert _read("Receipt no: 4471\nDate: 2023-02-01\nTotal RM3.50")["total_gross"] == "3.50"
 
 
+def test_an_owner_below_the_name_of_the_shop_is_not_sure() -> None:
+    """The company that stands further down may own the shop whose name stands above it."""
+    assert _sure("KEDAI ROTI MERPATI SDN BHD", RECEIPT)
+    assert not _sure("KEDAI ROTI MERPATI SDN BHD", "WELCOME TO THE BIRDS\n" + RECEIPT)
+
+
+def test_a_name_in_the_first_row_needs_a_legal_form_or_a_trade() -> None:
+    assert _sure("MERPATI TRADING", RECEIPT.replace("KEDAI ROTI MERPATI SDN BHD", "MERPATI TRADING"))
+    assert not _sure("MERPATI BIRU", RECEIPT.replace("KEDAI ROTI MERPATI SDN BHD", "MERPATI BIRU"))
+
+
+def _sure(name: str, layout: str) -> bool:
+    found = handler.extract(document(layout)).fields["seller_name"][0]
+    assert found.value == name
+    return found.confidence >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("foot", "is_sure"),
+    [
+        ("Total  20.00\nCash  50.00\nChange  30.00", True),
+        ("Total  33.00\nDiscount  13.00\nGrand total  20.00\nCash  50.00\nChange  30.00", False),
+        ("Total  20.02\nRounding  -0.02\nTo pay  20.00\nCash  50.00\nChange  30.00", False),
+        ("Total  20.00\nCash  20.00\nChange  0.00", True),
+    ],
+    ids=["paid", "less a discount", "rounded", "paid exactly"],
+)
+def test_a_total_beside_another_total_is_not_sure_even_if_it_was_paid(foot: str, is_sure: bool) -> None:
+    layout = "CORNER CAFE\n4 Quay Street\nBristol BS1 4AA\nDate 01/02/2023 10:04\nTill 3\n" + foot + "\nThank you"
+    found = handler.extract(document(layout)).fields["total_gross"][0]
+    assert found.value == "20.00"
+    assert (found.confidence >= 0.9) is is_sure
+
+
+def test_a_payment_halves_the_doubt_about_a_total() -> None:
+    printed = rows(document("Corner Cafe\nTea  2.00\nCake  18.00\nAmount  20.00\nCash  50.00\nChange  30.00"))
+    found, chosen = (
+        ranking.best(totals(printed, comma=False), ranking.weights("total")),
+        receipts.total(printed, comma=False),
+    )
+    assert found is not None
+    assert chosen is not None
+    assert found[1] < chosen.confidence == pytest.approx(min(receipts.SURE, (1 + found[1]) / 2))
+
+
 def test_probabilities_make_one_and_the_first_of_equals_wins() -> None:
     listed = [("a", {"x": 1.0}), ("b", {"x": 1.0}), ("c", {"y": 1.0})]
     found = ranking.best(listed, {"x": 2.0})

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from pipeline.reading.receipts.till_words import FORM, PLACE, Said, Span, is_wordy, known, restored, said, unprefixed
+from pipeline.reading.receipts.till_words import (
+    FORM,
+    PLACE,
+    Said,
+    Span,
+    Witness,
+    is_wordy,
+    known,
+    restored,
+    said,
+    unprefixed,
+)
 from pipeline.reading.rows import Row, squeeze
 
 HEAD_ROWS = 10  # that say something
@@ -38,7 +49,7 @@ def merchants(rows: Sequence[Row]) -> Iterator[tuple[Span, dict[str, float]]]:
             if pair:
                 features |= _of_its_second_row(text, texts[place + 1], *facts[place : place + 2])
             repaired = restored(value)
-            span = Span(repaired, row, 1.0 if repaired == value else RESTORED)
+            span = Span(repaired, row, 1.0 if repaired == value else RESTORED, witness=_witness(features))
             yield span, {name: 1.0 for name, found in features.items() if found}
 
 
@@ -49,6 +60,19 @@ def _names(head: Sequence[Row], place: int) -> Iterator[tuple[str, bool]]:
     if place + 1 < len(head):
         named[f"{bare} {squeeze(head[place + 1].text)}"] = True
     return ((value, pair) for value, pair in named.items() if 3 <= len(value) <= LONGEST)
+
+
+def _witness(features: Mapping[str, bool]) -> Witness:
+    """What speaks for a name: a legal form, or for want of it a trade, in the first row that says something.
+
+    A company further down may own the shop whose name stands above it. Of issuers not trained on, 1 of 194 names with
+    a form or a trade in that row was wrong at .9 or more, and 2 of the 9 others.
+    """
+    if not features.get("at 0"):
+        return Witness.AGAINST
+    if features["form"]:
+        return Witness.FOR
+    return Witness.NONE if features["trade"] else Witness.AGAINST
 
 
 def _bare(row: Row) -> str:

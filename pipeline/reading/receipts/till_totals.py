@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from pipeline.reading.amounts import find_amounts
 from pipeline.reading.receipts import misread
-from pipeline.reading.receipts.till_words import Span
+from pipeline.reading.receipts.till_words import Span, Witness
 from pipeline.reading.rows import Row
 
 MOST_ROWS = 60  # rows with amounts, from the last one back
@@ -19,6 +19,8 @@ LAST_AMOUNTS = 3  # of a row
 _LEAST_LETTERS = 3  # of words; fewer are the name of a currency
 _LONGEST_RUN = 6  # rows that slipped together
 FIVE_CENTS, CENT = Decimal("0.05"), Decimal("0.01")
+MOST_ROUNDED = 4 * CENT
+_OF_THE_PAYMENT = {"said cash", "said change", "said count"}
 _WORDS = {
     "total": re.compile(r"\b(?:totals?|tota1|t0tal|summe|gesamt\w{0,8}|totaal|totale|jumlah)\b"),
     "grand": re.compile(r"\b(?:grand|nett?|payable|due|amount to pay|zu zahlen|a payer|te betalen|final)\b"),
@@ -70,15 +72,41 @@ class _Place:
 def totals(rows: Sequence[Row], *, comma: bool) -> Iterator[tuple[Span, dict[str, float]]]:
     """The amounts of a receipt as what was paid, with what all their rows say of them."""
     places = _money(rows, comma)[-MOST_ROWS:]
-    named = _named(places)
-    values = list(dict.fromkeys(place.value for place in places if place.value > 0))
-    largest = max(values, default=Decimal(1))
-    for value in values:
-        here = [place for place in places if place.value == value]
-        features = _of_its_words(here) | _of_its_sums(value, named) | _of_its_places(value, here, largest, len(rows))
-        proved = bool(features["cash less change"]) or _is_paid(value, places) or _has_parts(value, named)
-        span = Span(f"{value:.2f}", rows[here[-1].row], here[-1].trust, proved)
+    described = _described(places, len(rows))
+    for value, features in described.items():
+        last = next(place for place in reversed(places) if place.value == value)
+        proved = bool(features["proved"])
+        witness = Witness.AGAINST if _is_rivalled(value, described) else Witness.FOR if proved else Witness.NONE
+        span = Span(f"{value:.2f}", rows[last.row], last.trust, proved, witness)
         yield span, {name: float(each) for name, each in features.items() if each}
+
+
+def _described(places: Sequence[_Place], length: int) -> dict[Decimal, dict[str, float]]:
+    """The features of each amount, in their order."""
+    named = _named(places)
+    listed: dict[Decimal, list[_Place]] = defaultdict(list)
+    for place in places:
+        if place.value > 0:
+            listed[place.value].append(place)
+    largest = max(listed, default=Decimal(1))
+    described = {}
+    for value, here in listed.items():
+        features = _of_its_words(here) | _of_its_sums(value, named) | _of_its_places(value, here, largest, length)
+        paid = bool(features["cash less change"]) or _is_paid(value, places)
+        described[value] = features | {"proved": paid or _has_parts(value, named)}
+    return described
+
+
+def _is_rivalled(value: Decimal, described: Mapping[Decimal, Mapping[str, float]]) -> bool:
+    """Whether another amount has as good a claim: a larger one called a total, or a mere total of before rounding.
+
+    Which of the two is the total, before a discount or after it, not even people agree on.
+    """
+    return any(
+        ("mere total" in features and 0 < abs(other - value) <= MOST_ROUNDED)
+        or (other > value and "said total" in features and not features.keys() & _OF_THE_PAYMENT)
+        for other, features in described.items()
+    )
 
 
 def _named(places: Sequence[_Place]) -> Mapping[str, set[Decimal]]:

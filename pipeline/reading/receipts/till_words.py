@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from dataclasses import dataclass
 
@@ -60,17 +61,27 @@ _VOCABULARY = (
 _KNOWN = frozenset(_VOCABULARY.split())
 
 
+class Witness(enum.Enum):
+    """What a receipt says of a candidate that the model alone does not know how far to trust."""
+
+    FOR = "for"
+    NONE = "none"
+    AGAINST = "against"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A text of one or more rows that follow each other.
 
-    `trust`: how much of it was not repaired, 0 to 1. `proved`: other amounts of the receipt make this one.
+    `trust`: how much of it was not repaired, 0 to 1. `proved`: other amounts of the receipt make this one. `witness`:
+    what else speaks, beside its probability.
     """
 
     value: str
     row: Row
     trust: float = 1.0
     proved: bool = False
+    witness: Witness = Witness.NONE
 
 
 @dataclass(frozen=True, slots=True)
