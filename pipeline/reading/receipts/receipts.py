@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.reading import amounts, ranking
+from pipeline.reading.invoices.recognition_doubt import DOUBTED
 from pipeline.reading.labels import Kind
 from pipeline.reading.receipts.merchants import merchants
 from pipeline.reading.receipts.till_addresses import addresses
@@ -25,7 +26,6 @@ WIDEST = 64  # characters of a row; a till's paper takes 48, a sheet 100
 TILL_WIDTH, TILL_ROWS = 50, 10  # paper alone tells: words of tills differ from one country to the next
 FEWEST_ROWS = 5
 SURE = 0.98  # a model of some hundred receipts is never surer
-DOUBTED = 0.89  # the most that a choice is trusted that something speaks against; from 0.9 on nobody need look
 ADDRESS_TRUST = 0.9  # where an address ends is a matter of taste: as printed, right less often than it is likely
 SUPPOSED_ORDER = 0.9  # the trust in a date of which day and month could be swapped, in a country unknown
 _OTHER_ORDER = frozenset({"USD", "CAD", "PHP"})  # countries that do not, or not only, write the day first
