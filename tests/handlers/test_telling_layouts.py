@@ -103,6 +103,14 @@ Invoice number    QW-0A41-0003
 Total  €45.00
 """
 DOCTOR = "Rose AG · Hill 2 · 20095 Hamburg\nDr. Ida Moor\nQuay 8\n50667 Köln\n\nRechnung\nGesamtbetrag  10,00 €"
+PRACTICE = """
+Hausarztpraxis am Markt                Rechnung Nr.: 2023-118-07
+Dr. med. Ida Moor
+Moor, Markt 3, 04668 Grimma
+Theo Fels
+Quay 8
+04668 Grimma
+"""
 HALF = "Rose AG\nHill 2\n20095 Hamburg\n\nMoor\nQuay 8\n50667 Köln\n\nRechnung\nGesamtbetrag  10,00 €"
 RELATION = DOCTOR.replace("Dr. Ida", "M. Theo")
 
@@ -123,6 +131,7 @@ RELATION = DOCTOR.replace("Dr. Ida", "M. Theo")
         (PAID_ONLINE, {"invoice_number": "QW-0A41-0003"}),
         (DOCTOR, {"buyer_name": "Dr. Ida Moor"}),
         (RELATION, {"buyer_name": "Theo Moor"}),
+        (PRACTICE, {"seller_name": "Dr. med. Ida Moor", "buyer_name": "Theo Fels"}),
         (HALF, {"seller_name": "Rose AG", "buyer_name": None}),
     ],
 )

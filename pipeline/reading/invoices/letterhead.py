@@ -33,8 +33,8 @@ _IMPRINT = re.compile(
     r"|company (?:no|number|reg\w*)|hr[ab] ?\d|amtsgericht|handelsreg\w*|kvk|reg\. merc|registro mercantil|rea\b)"
 )
 _STREET = re.compile(
-    r"\b(?:street|st|road|rd|lane|avenue|ave|blvd|boulevard|drive|dr|row|unit|suite|floor|p\.? ?o\.? box|rue|av|bd"
-    r"|chemin|route|cours|impasse|quai|z\.?[ai]\.?|zac|calle|c/|avda|avenida|plaza|paseo|via|viale|corso|piazza|vicolo"
+    r"\b(?:street|st|road|rd|lane|avenue|ave|blvd|boulevard|drive|(?<!^)dr|row|unit|suite|floor|p\.? ?o\.? box|rue|av"
+    r"|bd|chemin|route|cours|impasse|quai|z\.?[ai]\.?|zac|calle|c/|avda|avenida|plaza|paseo|via|viale|corso|piazza|vicolo"
     r"|am|an der)\b"
     r"|(?:strasse|straße|str\.|weg|gasse|platz|allee|straat|laan|plein|gracht|postfach)(?: ?\d|$)"
 )
@@ -115,17 +115,12 @@ def _spelled(found: FoundName, names: Sequence[Weighed], rows: Sequence[Row]) ->
 
 
 def _shortens(name: str, full: FoundName, rows: Sequence[Row]) -> bool:
-    """Whether a name of two or more words, some of them initials, ends as a longer one does and has no other words.
+    """Whether a name, maybe in part of initials, ends as a longer one does and has no other words.
 
     Where the longer one is the first thing printed, the same last word is enough: "Gardens Falk" is Uwe Falk's house.
     """
     short, long = fold(name).split(), fold(full.value).split()
-    if (
-        len(short) < 2
-        or len(full.value) <= len(name)
-        or short[-1] != long[-1]
-        or HAS_FORM.search(name + " " + full.value)
-    ):
+    if len(full.value) <= len(name) or short[-1] != long[-1] or HAS_FORM.search(name + " " + full.value):
         return False
     if full.row is rows[0]:
         return True
