@@ -129,6 +129,7 @@ RELATION = DOCTOR.replace("Dr. Ida", "M. Theo")
         (WHOLESALER, {"invoice_number": "7044187", "due_date": "2024-02-29", "seller_name": "MOOR + FELS KG"}),
         (LAWYERS, {"total_tax": "219.68", "invoice_number": "2300477"}),
         (PAID_ONLINE, {"invoice_number": "QW-0A41-0003"}),
+        ("Abschlagsrechnung Nr. 2\nRechnungsnummer:  24-0331", {"invoice_number": "24-0331"}),
         (DOCTOR, {"buyer_name": "Dr. Ida Moor"}),
         (RELATION, {"buyer_name": "Theo Moor"}),
         (PRACTICE, {"seller_name": "Dr. med. Ida Moor", "buyer_name": "Theo Fels"}),

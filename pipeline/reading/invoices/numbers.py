@@ -18,7 +18,8 @@ _NUMBER = re.compile(
     r"(?![\w/-]|[.,]\d)"
 )
 _BARE = re.compile(r"(?:number|nummer|no|nr|num|numero|n[°º.]|#)\.? ?[:.]?(?= |$)")
-_SECOND = re.compile(r"receipt|statement")  # has a number of its own where that of the invoice is printed too
+# What has a number of its own where that of the invoice is printed too: "second part payment", say.
+_SECOND = re.compile(r"receipt|statement|(?:abschlags|teil|anzahlungs)rechnung")
 _SHEET = re.compile(r"(?:[ /,(-]{1,3})(?:blatt|seite|page|pagina|blad)\b.*", re.IGNORECASE)
 _PHONE = re.compile(r"[+(][\d ()/.-]{6,}|0\d{1,5}[ /-]\d[\d /-]{4,}|\d{3}[ .-]\d{3}[ .-]\d{4}")
 _FACTS = frozenset({Kind.ISSUED, Kind.DATE, Kind.DUE, Kind.ORDER, Kind.DELIVERY, Kind.PERIOD})
