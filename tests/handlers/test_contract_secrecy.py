@@ -180,7 +180,7 @@ def _values(extraction: Extraction, name: str) -> list[str]:
     [
         (
             LETTER,
-            ["Brightwater Holdings, Inc.", "STONEGATE CAPITAL PARTNERS, LLC"],
+            ["Brightwater Holdings, Inc.", "Stonegate Capital Partners, LLC"],
             "2007-03-14",
             "2 years",
             "Delaware",
@@ -281,3 +281,54 @@ def test_a_party_that_signs_is_surer_than_one_that_does_not() -> None:
     text = party + "\nIt is so. " * 40 + "\nFERN MILLS INC.\n"
     named, signed = (_read(text + end).fields["parties"][0].confidence for end in ("is there.", "By: /s/ A. Reed"))
     assert named < signed < 0.9
+
+
+SECRECY = 'CONFIDENTIALITY AGREEMENT\nConfidential information is secret at Fern Mills Inc. (the "Company").\n'
+MATTER = "It is so. " * 150 + "\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "parties"),
+    [
+        ("FERN MILLS INC.\nBy: /s/ A. Reed\n\n/s/ Ivy B. Stone\nIvy B. Stone\n", ["Fern Mills Inc.", "Ivy B. Stone"]),
+        ("FERN MILLS INC.\nBy: /s/ Ivy B. Stone\nIvy B. Stone\nPresident\n", ["Fern Mills Inc."]),
+        ("Date: 5/14/2012\n\n/s/ Oscar Pine\nSignature\n\nOscar Pine\nName\n", ["Fern Mills Inc.", "Oscar Pine"]),
+    ],
+)
+def test_a_person_who_signs_alone_is_a_party_and_an_officer_is_not(end: str, parties: list[str]) -> None:
+    assert _values(_read(SECRECY + MATTER + end), "parties") == parties
+
+
+def test_a_name_ends_where_its_line_or_column_does() -> None:
+    end = "FERN MILLS INC.\nBy: /s/ Ann Reed\nAnn Reed\nMOSS FUND L.P.\nBy: /s/ Joan Hill\n"
+    assert _values(_read(SECRECY + MATTER + end), "parties") == ["Fern Mills Inc.", "MOSS FUND L.P."]
+    columns = "Nordby Medical AB              Fern Mills Inc.\nBy: /s/ L. Ek                  By: /s/ A. Reed\n"
+    assert "Nordby Medical AB" in _values(_read(SECRECY + MATTER + columns), "parties")
+
+
+@pytest.mark.parametrize(
+    ("clause", "term"),
+    [
+        ("The duties under this Agreement shall cease four years following the date of this Agreement.", "4 years"),
+        ("The restrictions in this letter shall lapse three years after the date first written above.", "3 years"),
+    ],
+)
+def test_duties_that_cease_or_lapse_say_how_long_the_contract_runs(clause: str, term: str) -> None:
+    assert _values(_read(SECRECY + clause), "term") == [term]
+
+
+@pytest.mark.parametrize(
+    ("clause", "law"),
+    [
+        ("Wisconsin law shall apply.", "Wisconsin"),
+        ("Indiana law (excluding rules on the conflict of laws) applies to this undertaking.", "Indiana"),
+    ],
+)
+def test_a_law_that_applies_governs(clause: str, law: str) -> None:
+    assert _values(_read(SECRECY + clause), "governing_law") == [law]
+
+
+def test_the_day_of_a_letter_wins_over_the_day_it_was_agreed_to() -> None:
+    letter = "Date: May 12, 2014\nTo: Fern Mills Inc.\n" + SECRECY + MATTER
+    read = _read(letter + "Agreed to this 16th day of May, 2014:\nMOSS LLC\nBy: /s/ A. Reed\n")
+    assert _values(read, "agreement_date") == ["2014-05-12"]

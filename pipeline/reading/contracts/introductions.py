@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator
 
 from pipeline.reading.contracts.prose import Prose
-from pipeline.reading.contracts.signatures import NAME
+from pipeline.reading.contracts.signatures import NAME, own_line
 
 HEAD = 4_000  # characters in which a letter has its salutation
 ADDRESS = 500  # characters before the salutation that hold letterhead and address
 INTRODUCED = 4_000  # characters in which companies are described
 MAX_INTRODUCED = 20
-_SALUTATION = re.compile(r"\b(?:ladies and gentlemen|gentlemen|dear (?:sirs?|mr|ms|mrs|[a-z])|sehr geehrte)\b")
+_SALUTATION = re.compile(
+    r"\b(?:ladies and gentlemen|gentlemen|to whom it may concern|dear (?:sirs?|mr|ms|mrs|[a-z])|sehr geehrte)\b"
+)
 _DESCRIBED = re.compile(
     r"((?:[A-ZÀ-Þ][\w'’.&/-]{0,30},? |& |of |and |for ){1,8}?)(?:\([^()]{1,60}\),? ?)?(?<=[,)] )"
     r"(?:an? |the )(?:[\w-]{2,20} ){0,4}?(?:corporation|company|partnership|association|bank|trust|business trust"
@@ -26,7 +28,7 @@ def addressed(prose: Prose) -> Iterator[tuple[int, int]]:
     salutation = _SALUTATION.search(prose.folded, 0, HEAD)
     if salutation:
         for name in NAME.finditer(prose.text, max(0, salutation.start() - ADDRESS), salutation.start()):
-            yield name.span()
+            yield own_line(prose, *name.span()), name.end()
 
 
 def described(text: str) -> Iterator[tuple[int, int]]:

@@ -33,11 +33,14 @@ _PATTERNS = (
 )
 # Words that are as often about something else: they count before or behind a known place alone.
 _KNOWN_ONLY = (
-    re.compile(rf"{_PLACE} (?i:laws? (?:shall |will )?(?:exclusively )?(?:governs?|appl(?:y|ies))\b)"),
+    re.compile(
+        rf"{_PLACE} (?i:laws? (?:\([^()]{{0,80}}\) )?(?:shall |will )?(?:exclusively )?(?:governs?|appl(?:y|ies))\b)"
+    ),
     re.compile(rf"\b(?i:governing law ?[:.–-] ?(?:the )?(?:laws? of (?:the )?)?(?:{_KIND} of (?:the )?)?){_PLACE}"),
 )
 _GOVERNED = re.compile(
-    r"\b(?:controlled by|laws? of [^.;]{3,50} (?:applies|shall apply)|"
+    r"\b(?:controlled by|laws? of [^.;]{3,50} (?:applies|shall apply)"
+    r"|laws?(?: ?\([^()]{0,80}\))? (?:applies|shall apply|will apply)|"
     r"govern(?:ed|ing law|s)?|construed|interpreted|es gilt|unterliegt|anwendbares recht|regi[est]?|soumis"
     r"|droit applicable|van toepassing|toepasselijk recht|regira|ley aplicable|regolato|disciplinato"
     r"|legge applicabile)\b"

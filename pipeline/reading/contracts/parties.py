@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pipeline.reading.contracts import introductions, preamble, signatures
+from pipeline.reading.contracts import introductions, preamble, signatures, subtypes
 from pipeline.reading.contracts.deciding import Features, probability
 from pipeline.reading.contracts.laws import is_place
 from pipeline.reading.contracts.preamble import Party
@@ -35,7 +35,8 @@ _INSTITUTION = re.compile(
     r"|college|hospital|city of|county of|state of|department)\b",
     re.IGNORECASE,
 )
-_JOINED = re.compile(r"(\w+)\W{0,3}$")
+_SIGNING = frozenset({"signed", "alone"})
+_JOINED = re.compile(r"(?<!/)\b(\w+)\W{0,3}$")
 
 
 def find_parties(prose: Prose) -> list[Party]:
@@ -49,36 +50,49 @@ def find_parties(prose: Prose) -> list[Party]:
 
 
 def candidates(prose: Prose) -> Sequence[tuple[Party, Features]]:
-    """Whoever may be a party, and what speaks for it and against it."""
+    """Whoever may be a party, and what speaks for it and against it.
+
+    Only in contracts on secrecy, often letters, lines part names and people sign for themselves; others wrap names.
+    """
+    secret = subtypes.contract_type(prose) is not None
+    prose = prose if secret else replace(prose, breaks=())
     opened = [preamble.opened(prose.text, span) for span in preamble.find_openings(prose)]
-    groups = _groups(prose, opened)
+    groups = _groups(prose, opened, secret=secret)
     pair = groups["lettered"] if len(groups["lettered"]) >= 2 else preamble.likeliest(opened)
     likely, introduced = _names(pair), _names(groups["introduced"])
     only = signatures.signs_only(prose)
-    signing = [bare(party.name) for party in groups["signed"]]
+    signing = [bare(party.name) for party in (*groups["signed"], *groups["alone"])]
     listed = []
     for place, (name, (party, sources)) in enumerate(_merged(groups).items()):
         features = {f"from {source}": 1.0 for source in sources} | dict(_features(prose, party, name))
-        features |= dict(_likely(name, likely, signing, seen=sources != {"signed"}))
+        features |= dict(_likely(name, likely, signing, seen=not sources <= _SIGNING))
+        features["signed, unformed"] = float("signed" in sources and party.kind != "company")
         features["only signed"] = float(sources == {"signed"})
-        features["undersigned"] = float(only and "signed" in sources)
-        features["undersigned others"] = float(only and "signed" not in sources)
+        features["undersigned"] = float(only and bool(sources & _SIGNING))
+        features["undersigned others"] = float(only and not sources & _SIGNING)
         features["introduced pair"] = float(not likely and len(introduced) == 2 and name in introduced)
         features["late"] = float(place >= 4)
         listed.append((party, features))
     return listed
 
 
-def _groups(prose: Prose, opened: Sequence[Sequence[Party]]) -> dict[str, Sequence[Party]]:
+def _groups(prose: Prose, opened: Sequence[Sequence[Party]], *, secret: bool) -> dict[str, Sequence[Party]]:
     """The candidates by the place that names them."""
+    alone = signatures.persons(prose) if secret else ()
     return {
         "lettered": preamble.lettered(prose),
         "opening": [party for parties in opened for party in parties],
-        "introduced": preamble.introduced(prose.text),
+        "introduced": [_on_its_line(prose, party) for party in preamble.introduced(prose.text)],
         "addressed": _spans(prose, introductions.addressed(prose)),
         "described": _spans(prose, introductions.described(prose.text)),
         "signed": _spans(prose, signatures.signatures(prose)),
+        "alone": [replace(party, kind="person") for party in _spans(prose, alone)],
     }
+
+
+def _on_its_line(prose: Prose, party: Party) -> Party:
+    start = signatures.own_line(prose, party.start, party.end)
+    return replace(party, name=party.name[start - party.start :], start=start)
 
 
 def _merged(groups: Mapping[str, Sequence[Party]]) -> dict[str, tuple[Party, set[str]]]:

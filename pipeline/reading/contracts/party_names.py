@@ -8,7 +8,7 @@ FORM = re.compile(
     r",? ?\b(?:Limited Liability Company"
     r"|Inc|Incorporated|LLC|L\.L\.C|Ltd|Limited|LLP|L\.P|LP|Corp|Corporation|PLC|plc|Company|Co"
     r"|GmbH(?: & Co\.? KG)?|AG|KG|SE|B\.V|BV|N\.V|Aktiengesellschaft|Partnership"
-    r"|S\.A\.S|S\.A|SA|KGaA|A/S|Pte\.? Ltd|Sdn\.? Bhd|Oy|Ltda|K\.K"
+    r"|S\.A\.S|S\.A|SA|(?-i:AB|ASA|Oyj)|KGaA|A/S|Pte\.? Ltd|Sdn\.? Bhd|Oy|Ltda|K\.K"
     r"|SAS|SARL|S\.L|S\.r\.l|S\.p\.A|S\.A\.R\.L|Pty\.? Ltd|N\.A|S/A|G\.I\.E"
     r"|e\. ?K|e\. ?V|OHG|GbR|UG(?: \(haftungsbeschränkt\))?)(?!\w)\.?(?:, (?:Inc|LLC|Ltd"
     r"|L\.P)\b\.?)?",

@@ -38,7 +38,7 @@ _LISTED = re.compile(
 )
 _CLOSE = re.compile(
     r"agreement|contract|vertrag|contrat|accord|overeenkomst|contrato|contratto|lease|license"
-    r"|vereinbarung|convention|acuerdo"
+    r"|vereinbarung|convention|acuerdo|\bnda\b"
 )
 _END = re.compile(
     r"\b(?:whereas|recitals?|r e c i t a l s|witness ?eth|w i t n e s s"
@@ -86,6 +86,7 @@ _SENTENCE = re.compile(
 _BEFORE_FORM = re.compile(r"(?:(?:[A-ZÀ-Þ0-9][\w'’.&/-]{0,30}|&|and|of|de|the),? ?){1,8}$")
 _LOOSE_END = re.compile(r"(?: (?:of|is|and|the|in|at|by|a|an|for|to))+$")
 _INDIVIDUAL = re.compile(r"\b(?:an? (?:individual|natural person)|individually|residing|Mr|Mrs|Ms|Herr|Frau|Dr)\b")
+_TITLED = re.compile(r"(?:Mr|Mrs|Ms|Dr)\.? [A-Z][\w'’-]+(?: [A-Z][\w.'’-]*){0,3}")
 _AFTER_TITLE = re.compile(r".*\b(?:agreement|contract|\d{4})\b|.*\b(?:with|furnish|to) ", re.IGNORECASE)
 _HEADED = re.compile(
     r"(?:[A-Z]{3,20} ){1,4}[A-Z]{3,20} (?=[A-Z][a-z]{2,} )(?!Co|Lim|Inc|Ltd|Gmb)"
@@ -164,7 +165,7 @@ def _halves(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A description that joins two companies is cut at "and", if each side begins with a name and its legal form."""
     for joint in _AND.finditer(text, start, min(end, start + 600)):
         left, right = text[start : joint.start()][:300], text[joint.end() : joint.end() + 100]
-        if _begins_formed(_stripped(left)) and _begins_formed(right):
+        if (_begins_formed(_stripped(left)) and _begins_formed(right)) or _TITLED.fullmatch(_stripped(left)):
             yield start, joint.start()
             start = joint.end()
     yield start, end

@@ -22,6 +22,8 @@ _FOOTER = re.compile(
 _HEADER = re.compile(
     r"\s*(?:[^\n]{0,120}\b)?(?:page|seite|pagina) \d{1,4} (?:of|von|de|van|di|sur) \d{1,4}\s*\n", re.IGNORECASE
 )
+SHORT_LINE = 55  # characters; a line that long may have been broken to fit the page
+_GAP = re.compile(r"\s{3,}|\t")  # between columns
 _STOP = re.compile(r"[.;:!?] ")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:inc|ltd|co|corp|no|nr|art|sec|st|mr|mrs|dr|vs|u\.s|l\.p|s\.a|b\.v|abs|ziff)|\b[a-z0-9])$"
@@ -30,12 +32,16 @@ _ABBREVIATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """The running text, the same text folded, and where each page starts in it."""
+    """The running text, the same text folded, and where each page starts in it.
+
+    `breaks` are the places at which a line or a column begins that goes not on with the one before.
+    """
 
     text: str
     folded: str
     starts: tuple[int, ...]
     numbers: tuple[int, ...]
+    breaks: tuple[int, ...] = ()
 
     def page(self, place: int) -> int:
         """The number of the page on which a place of the text stands."""
@@ -64,17 +70,38 @@ def prose(document: Document) -> Prose:
     """The running text of a document, lines with page numbers left out, long documents cut."""
     parts: list[str] = []
     starts: list[int] = []
+    breaks: list[int] = []
     length = 0
     for page in document.pages:
         if length >= MAX_CHARACTERS:
             break
         text = page.text[: MAX_CHARACTERS - length]
-        part = " ".join(_without_page_number(text).split()) + " "
+        part, begins = _joined(_without_page_number(text))
         starts.append(length)
+        breaks += [length + place for place in begins]
         parts.append(part)
         length += len(part)
     text = "".join(parts)
-    return Prose(text, fold(text), tuple(starts), tuple(page.number for page in document.pages[: len(starts)]))
+    numbers = tuple(page.number for page in document.pages[: len(starts)])
+    return Prose(text, fold(text), tuple(starts), numbers, tuple(breaks))
+
+
+def _joined(text: str) -> tuple[str, list[int]]:
+    """A page's words joined by single spaces, and where in them a line begins behind a short one, or a column."""
+    words: list[str] = []
+    breaks: list[int] = []
+    length, goes_on = 0, False
+    for line in text.splitlines():
+        for column in _GAP.split(line.strip()):
+            piece = " ".join(column.split())
+            if piece and not goes_on:
+                breaks.append(length)
+            if piece:
+                words.append(piece)
+                length += len(piece) + 1
+            goes_on = False
+        goes_on = len(line.strip()) >= SHORT_LINE
+    return " ".join(words) + " ", breaks
 
 
 def _without_page_number(text: str) -> str:

@@ -20,7 +20,8 @@ MOST = 16  # dates of the head that are looked at, and as many behind it
 _REACH = 120  # characters before a date that may speak of it
 _BEFORE = {
     "made": r"\b(?:made|entered into|executed|signed|concluded|geschlossen am|gesloten op|fait (?:a \w+,? )?le)\b",
-    "dated": r"\b(?:dated|date ?:|vom|datum ?:|en date du|fecha ?:?|data ?:|in data)\b",
+    "dated": r"\b(?:dated|vom|en date du|fecha|in data)\b|\b(?:date|datum|data) ?:",
+    "accepted": r"\b(?:accepted|agreed|acknowledged|confirmed)\b[^.]{0,40}$",
     "as of": r"\bas of(?: this| the)? ?$",
     "place": r"\b[a-z]{3,20}, (?:den|le|il|a) ?$",
     "this day": r"\b(?:on )?this(?: the)? ?$",
@@ -49,7 +50,7 @@ _AFTER = {
     "end": r"[^a-z]{0,3}$",
     "title": r".{0,30}\bagreement\b",
     "through": r".{0,4}(?:through|until|to\b|-|bis)",
-    "salutation": r".{0,400}(?:gentlemen|\bdear )",
+    "salutation": r".{0,400}(?:gentlemen|to whom it may concern|\bdear )",
 }
 _AFTER_RULES = {name: re.compile(pattern) for name, pattern in _AFTER.items()}
 _LATE = re.compile(r"effective|commenc|made|entered|dated|witness|executed|signed|datum|beginn|geschlossen")
@@ -62,8 +63,8 @@ _OF_ANOTHER = re.compile(
     r"(?: of| on)? ?(?:the )?$"
 )
 _MADE = re.compile(
-    r"\b(?:dated|made|entered into|executed|signed|concluded|date ?:|agreement date ?:?|vom|geschlossen am|datum ?:"
-    r"|en date du|fait (?:a \w+,? )?le|gesloten op|fecha ?:?|a fecha|data ?:|in data)\b"
+    r"\b(?:dated|made|entered into|executed|signed|concluded|agreement date|vom|geschlossen am"
+    r"|en date du|fait (?:a \w+,? )?le|gesloten op|fecha|a fecha|in data)\b|\b(?:date|datum|data) ?:"
 )
 _STARTS = re.compile(r"\. |" + _BEFORE["begins"])
 

@@ -28,15 +28,17 @@ _BEFORE = {
     "in force": r"\bin (?:full )?(?:force|effect)|remain effective|\bvalid\b|\bbinding\b",
     "goes on": r"\bcontinu\w+|\bremain\b|\b(?:commenc|begin)\w*|\bperiod commencing\b",
     "ends": r"\bexpires?\b|\bterminates?\b|\bends?\b",
+    "stops": r"\blapses?\b|\bceases?\b(?! to)|\bno further (?:force|effect)",
     "is": r"\b(?:term|period|duration)(?: of this \w+)?(?: \W?\w+\W{0,2})? (?:of|is|shall be|will be|:)"
     r"(?: for| of| a| an| term| period){0,5} ?$",
     "for": r"\b(?:effect|force|effective|valid|continue|extend|remain)(?: \w+){0,5} for(?: a| an| the| initial| term"
     r"| period| of| at least| entire){0,6} ?$",
     "laufzeit": r"\b(?:laufzeit|dauer|duree|looptijd|duracion|durata)\b.{0,40}$",
-    "again": r"\b(?:renew\w*|success\w+|additional|extended|subsequent|further|extension|verlanger\w*)\b[^.]{0,80}$",
+    "again": r"\b(?:renew\w*|success\w+|additional|extended|subsequent"
+    r"|further(?! (?:force|effect))|extension|verlanger\w*)\b[^.]{0,80}$",
     "within": r"\b(?:cure|breach\w*|default|written|invoice|payment|paid|days of|within|kundig\w*|frist)\b[^.]{0,60}$",
     "notice": r"\b(?:notice|notif\w+|inform\w*)\b[^.]{0,60}$",
-    "during": r"\bduring the (?:\w+ )?term\b|\band (?:for|thereafter|continuing)[^.]{0,30}$|\bceas\w+",
+    "during": r"\bduring the (?:\w+ )?term\b|\band (?:for|thereafter|continuing)[^.]{0,30}$|\bceas\w+ to\b",
     "other period": r"\b(?:restricted period|warranty period|last shipment|tail period)\b",
     "than": r"\b(?:less than|prior|past|preceding|last|every|each|per|any|first|at least)(?: \w+)? ?$",
     "duties": r"\bobligat\w+|\bduties\b|\bundertakings?\b|\brestrictions?\b",
@@ -49,8 +51,8 @@ _BEFORE = {
 }
 _AFTER = {
     "from": r".{0,4}?(?:from|following|after|commencing|beginning|starting|thereafter|unless|\([\"“a-z ]{0,20}term)\b",
-    "from its date": r".{0,40}?\b(?:effective date|date hereof|date of (?:this|the)|commencement|execution|date first"
-    r"|the date)\b",
+    "from its date": r".{0,40}?\b(?:effective date|date hereof|date of (?:this|the)|its date|commencement|execution"
+    r"|date first|the date)\b",
     "before": r".{0,30}?\b(?:prior|before|notice|advance)\b",
     "from the end": r".{0,30}?\b(?:termination date|date of termination|end date|last shipment)\b",
     "after the end": r".{0,20}?(?:after|following) (?:the )?(?:termination|expiration|disclosure|receipt|delivery)\b",
@@ -64,7 +66,7 @@ _BEFORE_RULES = {name: re.compile(pattern) for name, pattern in _BEFORE.items()}
 _AFTER_RULES = {name: re.compile(pattern) for name, pattern in _AFTER.items()}
 # A duration that is not near one of these is of no contract.
 _GATE = re.compile(
-    r"\bterm\b|\bperiod\b|effect|\bforce\b|continu|expir|terminat|\bduration\b|\bvalid|agreement|contract|surviv|binding"
+    r"\bterm\b|\bperiod\b|effect|\bforce\b|continu|expir|terminat|\bduration\b|\bvalid|\bceas|\blaps|\bobligation|\bsecret|agreement|contract|surviv|binding"
     r"|laufzeit|dauer|duree|looptijd|duracion|durata|duur|plazo|vertrag|vereinbarung"
 )
 _SECRET = re.compile(
@@ -134,7 +136,7 @@ def _features(prose: Prose, period: Period, *, secret: bool) -> Iterator[tuple[s
     yield "anniversary", float(prose.folded[period.start : period.end].endswith("anniversary"))
 
 
-_TOLD_APART = frozenset({"outlives", "duties", "secrecy", "the contract", "compete", "ends"})
+_TOLD_APART = frozenset({"outlives", "duties", "secrecy", "the contract", "compete", "ends", "stops"})
 
 
 def _before(folded: str, place: int) -> str:
