@@ -309,8 +309,8 @@ def test_a_name_ends_where_its_line_or_column_does() -> None:
 @pytest.mark.parametrize(
     ("clause", "term"),
     [
-        ("The duties under this Agreement shall cease four years following the date of this Agreement.", "4 years"),
-        ("The restrictions in this letter shall lapse three years after the date first written above.", "3 years"),
+        ("The obligations hereunder shall cease two years following the date of this letter agreement.", "2 years"),
+        ("Its provisions will be of no further effect upon the expiry of one (1) year from its date.", "1 year"),
     ],
 )
 def test_duties_that_cease_or_lapse_say_how_long_the_contract_runs(clause: str, term: str) -> None:
@@ -329,6 +329,6 @@ def test_a_law_that_applies_governs(clause: str, law: str) -> None:
 
 
 def test_the_day_of_a_letter_wins_over_the_day_it_was_agreed_to() -> None:
-    letter = "Date: May 12, 2014\nTo: Fern Mills Inc.\n" + SECRECY + MATTER
+    letter = "May 12, 2014\nFern Mills Inc.\nTo Whom It May Concern:\n" + SECRECY + MATTER
     read = _read(letter + "Agreed to this 16th day of May, 2014:\nMOSS LLC\nBy: /s/ A. Reed\n")
     assert _values(read, "agreement_date") == ["2014-05-12"]
