@@ -20,6 +20,7 @@ _LEAST_LETTERS = 3  # of words; fewer are the name of a currency
 _LONGEST_RUN = 6  # rows that slipped together
 FIVE_CENTS, CENT = Decimal("0.05"), Decimal("0.01")
 MOST_ROUNDED = 4 * CENT
+_PROVED = "proved"  # makes a total surer, and does not choose it: a subtotal has parts too
 _OF_THE_PAYMENT = {"said cash", "said change", "said count"}
 _WORDS = {
     "total": re.compile(r"\b(?:totals?|tota1|t0tal|summe|gesamt\w{0,8}|totaal|totale|jumlah)\b"),
@@ -75,10 +76,10 @@ def totals(rows: Sequence[Row], *, comma: bool) -> Iterator[tuple[Span, dict[str
     described = _described(places, len(rows))
     for value, features in described.items():
         last = next(place for place in reversed(places) if place.value == value)
-        proved = bool(features["proved"])
+        proved = bool(features[_PROVED])
         witness = Witness.AGAINST if _is_rivalled(value, described) else Witness.FOR if proved else Witness.NONE
         span = Span(f"{value:.2f}", rows[last.row], last.trust, proved, witness)
-        yield span, {name: float(each) for name, each in features.items() if each}
+        yield span, {name: float(each) for name, each in features.items() if each and name != _PROVED}
 
 
 def _described(places: Sequence[_Place], length: int) -> dict[Decimal, dict[str, float]]:
@@ -93,7 +94,7 @@ def _described(places: Sequence[_Place], length: int) -> dict[Decimal, dict[str,
     for value, here in listed.items():
         features = _of_its_words(here) | _of_its_sums(value, named) | _of_its_places(value, here, largest, length)
         paid = bool(features["cash less change"]) or _is_paid(value, places)
-        described[value] = features | {"proved": paid or _has_parts(value, named)}
+        described[value] = features | {_PROVED: paid or _has_parts(value, named)}
     return described
 
 
