@@ -42,8 +42,8 @@ from pipeline.reading.rows import fold, rows
 WEIGHTS = Path(ranking.__file__).with_name("weights.json")
 RANKERS = {"merchant": "seller_name", "address": "seller_address", "total": "total_gross"}
 _STEPS, _RATE, _PULL = 300, 0.5, 0.002
-# With more of it names are more often right for issuers held out of the dev half. Totals too, and yet far less often for
-# all others: what the words of some issuers say of an amount is not what others mean by them.
+# With more of it names are more often right for issuers held out of the dev half. Totals too, and yet far less often
+# for all others: what the words of some issuers say of an amount is not what others mean by them.
 _PULLS = {"merchant": 0.008, "address": 0.008, "total": 0.002}
 # Which rows are a name is learned from what recognition makes of them too; what words say of an amount is not.
 _BOTH = ("perfect", "recognised")
