@@ -1,6 +1,6 @@
 """Everything that must hold before a commit, in one command: python check.py [ARGUMENTS FOR PYTEST].
 
-Without arguments all tests run, in four processes with a database each: most of them wait for others most of the time.
+Without arguments all tests run, in three processes with a database each: most of them wait for others most of the time.
 """
 
 import json
@@ -21,7 +21,7 @@ def main() -> int:
     failed = [name for name, command in CHECKS.items() if not passes(name, command)]
     if not audited():
         failed.append("audit")
-    if not passes("tests", [*PYTHON, "pytest", *(sys.argv[1:] or ["-n", "4", "--dist", "worksteal"])]):
+    if not passes("tests", [*PYTHON, "pytest", *(sys.argv[1:] or ["-n", "3", "--dist", "worksteal"])]):
         failed.append("tests")
     if failed:
         say(f"failed: {', '.join(failed)}")

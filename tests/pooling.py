@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,6 +72,12 @@ def prepare(url: URL) -> None:
     engine.dispose()
 
 
+def _accepts(path: Path) -> bool:
+    """Whether somebody listens at a socket: its file is there a moment before."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
+
+
 @contextmanager
 def pooled(server: URL, folder: Path, *, connections: int = 20) -> Iterator[URL]:
     """A pgbouncer before `server` (a URL with a socket folder), with so many connections; the URL through it."""
@@ -93,7 +100,7 @@ def pooled(server: URL, folder: Path, *, connections: int = 20) -> Iterator[URL]
         **(identity if os.geteuid() == 0 else {}),
     )
     try:
-        rows.until((folder / f".s.PGSQL.{PORT}").exists)
+        rows.until(lambda: _accepts(folder / f".s.PGSQL.{PORT}"))
         yield server.set(query={"host": str(folder), "port": PORT})
     finally:
         process.terminate()

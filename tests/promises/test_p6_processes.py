@@ -7,6 +7,7 @@ import random
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_a_second_signal_gives_back_at_once(open_for_business: Callable[..., Sho
 @pytest.fixture
 def _late_signals_do_nothing() -> Iterator[None]:
     """A signal that comes when the supervisor has ended must not end the tests."""
-    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    before = signal.signal(signal.SIGTERM, _nothing)
     yield
     signal.signal(signal.SIGTERM, before)
 
@@ -105,8 +106,13 @@ def test_twenty_stops_at_random_moments_leave_nothing_processing_and_charge_nobo
     assert shop.rows("SELECT FROM attempts WHERE outcome = 'released'")
 
 
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """What a signal does between two supervisors."""
+
+
 def _stop_after(shop: Shop, attempts: int, signals: int) -> None:
     """Send signals, several in a row, once so many more attempts have begun."""
+    until(lambda: signal.getsignal(signal.SIGTERM) is not _nothing, "a supervisor that listens")
     before = _attempts(shop)
     until(lambda: _attempts(shop) >= before + attempts or shop.statuses().keys() == {"succeeded"}, "the moment")
     for _ in range(signals):
