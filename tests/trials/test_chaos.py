@@ -169,7 +169,8 @@ def test_a_lease_that_was_taken_before_it_ran_out_shows_in_the_books(trial: Tria
 
 def test_a_recovery_that_nobody_gave_a_reason_for_shows_in_the_books(trial: Trial) -> None:
     ledger = trial.sql(
-        f"UPDATE attempts SET outcome = 'expired', result = NULL, worker = '{WORKER}', started_at = now(), ended_at = now()"
+        f"UPDATE attempts SET outcome = 'expired', result = NULL, worker = '{WORKER}', started_at = now(),"
+        " ended_at = now()"
         " WHERE attempt_no = 1 AND task_id = (SELECT min(task_id) FROM tasks)"
     )
     assert len(ledger.recoveries.unexplained) == 1
