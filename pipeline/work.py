@@ -196,8 +196,8 @@ def _extract(handler: Handler, document: Document, ask: Ask | None) -> tuple[dic
     try:
         found = handler.extract(document)
         if ask is not None:
-            found = _or_as_it_is(partial(with_memory, document, ask=ask), found)
-        return _plain(_or_as_it_is(partial(placed, pages=document.pages), found)), None
+            found = _or_as_it_is("memory", partial(with_memory, document, ask=ask), found)
+        return _plain(_or_as_it_is("placing", partial(placed, pages=document.pages), found)), None
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a handler does wrong, the pages are delivered
@@ -205,14 +205,16 @@ def _extract(handler: Handler, document: Document, ask: Ask | None) -> tuple[dic
         return _plain(nothing), f"{type(error).__name__}: {error}"
 
 
-def _or_as_it_is(step: Callable[[Extraction], Extraction], found: Extraction) -> Extraction:
-    """What memory or placing makes of an extraction; the same one if it fails, for no field is lost to that."""
+def _or_as_it_is(name: str, step: Callable[[Extraction], Extraction], found: Extraction) -> Extraction:
+    """What memory or placing makes of an extraction; the same one with a failed check if it fails: no field is lost."""
     try:
         return step(found)
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001
-        return found
+    except Exception as error:  # noqa: BLE001 - as with a handler
+        check = f"{name}_finished"
+        told = {check: f"{type(error).__name__}: {error}"}
+        return replace(found, checks={**found.checks, check: False}, messages={**found.messages, **told})
 
 
 def _plain(extraction: Extraction) -> dict[str, Any]:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipeline import handling
 from pipeline.config import LimitSettings
+from pipeline.documents import formats
 from pipeline.documents.contract import Attachment, Format, Means
 from pipeline.documents.formats import plain
 from pipeline.documents.text import Document, Page, Source
 from pipeline.errors import DocumentError
 from pipeline.handling import Extraction, Field, Handler
+from pipeline.reading.memory.lessons import Remembered
 from pipeline.reasons import Reason
 from pipeline.work import Finished, Job, process
+from tests.handlers.pages import ENGLISH_INVOICE
 from tests.worker.saboteur_child import SaboteurFormat, handlers
 
 FORMATS: tuple[Format, ...] = (plain.format, SaboteurFormat())
@@ -163,3 +167,21 @@ def test_text_is_safe_to_store_and_says_how_long_it_took() -> None:
     (page,) = _run("a\x00b\x07\n!spin 0.01").pages
     assert page.text.startswith("ab\n")
     assert 0.01 <= page.seconds <= time.monotonic() - began
+
+
+def test_a_memory_that_fails_costs_no_field_and_is_told() -> None:
+    def forgetful(keys: Sequence[str]) -> Sequence[Remembered]:
+        raise ValueError(f"nothing under {keys[0][:2]}")
+
+    finished = process(
+        Job(io.BytesIO(ENGLISH_INVOICE.encode()), "invoice.txt"),
+        formats.discover(),
+        handling.discover(),
+        on_open=lambda _: None,
+        on_page=lambda _: None,
+        on_attachment=lambda _: None,
+        ask=forgetful,
+    )
+    assert finished.result["fields"]["total_gross"][0]["value"] == "180.00"
+    assert finished.result["checks"]["memory_finished"] is False
+    assert finished.result["messages"]["memory_finished"].startswith("ValueError: nothing under")

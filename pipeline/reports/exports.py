@@ -14,6 +14,7 @@ from sqlalchemy import CursorResult, Engine, text
 
 from pipeline.errors import UsageProblem
 from pipeline.reports.export_place import CHANGED_SINCE, Place, here
+from pipeline.reports.review import accept_from
 
 # What may be exported, and in which order.
 EXPORTS: Mapping[str, str] = {
@@ -33,7 +34,6 @@ INCREMENTAL = tuple(name for name, query in EXPORTS.items() if "<new>" in query)
 # Columns that hold all that was found, as JSON: a table has no place for them.
 NESTED = frozenset({"fields", "checks"})
 FETCH_ROWS = 200
-_THRESHOLD = text("SELECT set_config('doclease.review_accept_at', CAST(:accept_at AS text), true)")
 _NEW = "document_id IN (SELECT current_results.document_id FROM current_results WHERE <changed>)"
 
 
@@ -94,7 +94,7 @@ def stream(
         # Whoever reads, a pager for example, may take longer between two fetches than a worker may in a transaction.
         connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         if accept_at is not None:
-            connection.execute(_THRESHOLD, {"accept_at": accept_at})
+            accept_from(connection, accept_at)
         place = here(connection, name)
         if isinstance(since, Place):
             since = since if since.leads_to(place) else None

@@ -91,10 +91,15 @@ class Judgement:
     snippet: str | None = None
 
 
+def accept_from(connection: Connection, accept_at: float) -> None:
+    """Let the views of this transaction call doubtful what is less sure than that."""
+    connection.execute(_THRESHOLD, {"accept_at": accept_at})
+
+
 def documents(engine: Engine, *, accept_at: float, document_type: str | None = None, limit: int = 50) -> Sequence[Row]:
     """The documents that wait for a person, in the order in which they should be looked at."""
     with engine.connect() as connection:
-        connection.execute(_THRESHOLD, {"accept_at": accept_at})
+        accept_from(connection, accept_at)
         found = connection.execute(_DOCUMENTS, {"type": document_type, "limit": limit})
         return [dict(row._mapping) for row in found]
 
@@ -102,7 +107,7 @@ def documents(engine: Engine, *, accept_at: float, document_type: str | None = N
 def doubtful(engine: Engine, *, accept_at: float, document_type: str | None = None) -> Doubtful:
     """The document to look at first. Raises NothingMatched when none waits."""
     with engine.connect() as connection:
-        connection.execute(_THRESHOLD, {"accept_at": accept_at})
+        accept_from(connection, accept_at)
         first = connection.execute(_DOCUMENTS, {"type": document_type, "limit": 1}).one_or_none()
         if first is None:
             raise NothingMatched("nothing waits for a person")
@@ -117,7 +122,7 @@ def accept(engine: Engine, document_id: int, names: Sequence[str], *, by_whom: s
     document without a result or without a doubt, UsageProblem for a name that it does not have.
     """
     with engine.begin() as connection:
-        connection.execute(_THRESHOLD, {"accept_at": accept_at})
+        accept_from(connection, accept_at)
         known = _known(connection, document_id)
         checks = set(connection.execute(_CHECKS, {"document_id": document_id}).scalars())
         chosen = list(names) or [row["field"] for row in _doubts(connection, document_id)]
@@ -145,8 +150,9 @@ def fix(
             each.name: canonical(each.name, given) if given.strip() else None
             for each, given in zip(made, changes.values(), strict=True)
         }
+        pages = _shown(connection, document_id, page)
         for judgement, value in zip(made, values.values(), strict=True):
-            _add(connection, document_id, _right(connection, document_id, judgement, value, page), by_whom)
+            _add(connection, document_id, _right(judgement, value, page, pages), by_whom)
     return values
 
 
@@ -203,19 +209,22 @@ def _of_field(name: str, known: Iterable[str], action: str) -> Judgement:
     return Judgement(action, name)
 
 
-def _right(
-    connection: Connection, document_id: int, judgement: Judgement, value: str | None, page: int | None
-) -> Judgement:
+def _shown(connection: Connection, document_id: int, page: int | None) -> list[Page]:
+    """The first pages of the result in force, or only the one that was said."""
+    task_id = connection.execute(_DOCUMENT, {"document_id": document_id}).one().task_id
+    found = connection.execute(_PAGES, {"task_id": task_id, "page": page, "pages": SHOWN_PAGES})
+    return [Page(row.page_no, row.text, row.layout) for row in found]
+
+
+def _right(judgement: Judgement, value: str | None, page: int | None, pages: Sequence[Page]) -> Judgement:
     """The judgement with what is right and where that is printed: page and line, or only the page that was said."""
     if value is None:
         return replace(judgement, action="remove", page=page)
-    task_id = connection.execute(_DOCUMENT, {"document_id": document_id}).one().task_id
-    for row in connection.execute(_PAGES, {"task_id": task_id, "page": page, "pages": SHOWN_PAGES}):
-        shown = Page(row.page_no, row.text, row.layout)
-        printed, _ = place(Field(value, row.page_no, ""), shown)
+    for shown in pages:
+        printed, _ = place(Field(value, shown.number, ""), shown)
         line = next((line for line in shown.layout.split("\n") if printed and printed in line), None)
         if line is not None:
-            return replace(judgement, value=value, page=row.page_no, snippet=squeeze(line))
+            return replace(judgement, value=value, page=shown.number, snippet=squeeze(line))
     return replace(judgement, value=value, page=page)
 
 
