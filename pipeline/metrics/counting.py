@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from pipeline.config import WorkerSettings
 from pipeline.documents.text import Page
 from pipeline.metrics import catalogue
 from pipeline.metrics.counts import Counts
-from pipeline.queue.model import Checkpoint, Claim, NewTask, Outcome, SweepReport
+from pipeline.queue.model import Checkpoint, Claim, Completion, NewTask, Outcome, SweepReport
 from pipeline.queue.settle import Decision, Limits
 from pipeline.queue.states import FINAL, Status
 from pipeline.queue.store import Queue
@@ -55,15 +56,17 @@ class CountingQueue(Queue):
         self._count_pages(written)
 
     @contextmanager
-    def completing(self, claim: Claim, *, reason: str, **values: Any) -> Iterator[Connection]:
-        """As Queue.completing."""
-        with super().completing(claim, reason=reason, **values) as connection:
+    def completing_all(self, completions: Sequence[Completion]) -> Iterator[tuple[Connection, frozenset[uuid.UUID]]]:
+        """As Queue.completing_all; `completing` is one of these."""
+        with super().completing_all(completions) as (connection, accepted):
             written: list[str] = []
             connection.info[_WRITTEN] = written
-            yield connection
+            yield connection, accepted
         self._count_pages(written)
-        self._counts.add(catalogue.ATTEMPTS, Outcome.SUCCEEDED)
-        self._counts.add(catalogue.DOCUMENTS, str(reason))
+        for completion in completions:
+            if completion.claim.lease_token in accepted:
+                self._counts.add(catalogue.ATTEMPTS, Outcome.SUCCEEDED)
+                self._counts.add(catalogue.DOCUMENTS, str(completion.reason))
 
     def fail(self, claim: Claim, decision: Decision, *, reason: str, **values: Any) -> Status:
         """As Queue.fail."""

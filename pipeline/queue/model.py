@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.queue.states import Status
 
@@ -77,6 +79,18 @@ class Usage:
 
     cpu_seconds: float | None = None
     peak_rss_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The result of an attempt, handed in. `pages_stored` is what the holder was told is stored."""
+
+    claim: Claim
+    reason: str
+    pages_done: int
+    result: Mapping[str, Any]
+    usage: Usage
+    pages_stored: int = 0
 
 
 @dataclass(frozen=True, slots=True)

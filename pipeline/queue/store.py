@@ -8,9 +8,11 @@ and results are written only by whoever still holds the lease.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row
@@ -18,7 +20,17 @@ from sqlalchemy import Connection, Engine, Row
 from pipeline.errors import IllegalMove, LeaseLost, NothingMatched
 from pipeline.queue import model
 from pipeline.queue.front import FRONT, Front
-from pipeline.queue.model import Checkpoint, Claim, NewTask, Outcome, SweepReport, Swept, TaskState, Usage
+from pipeline.queue.model import (
+    Checkpoint,
+    Claim,
+    Completion,
+    NewTask,
+    Outcome,
+    SweepReport,
+    Swept,
+    TaskState,
+    Usage,
+)
 from pipeline.queue.settle import Decision, Limits
 from pipeline.queue.statements import statement
 from pipeline.queue.states import Status
@@ -112,17 +124,23 @@ class Queue:
 
         `pages_stored` and what is raised are those of `checkpointing`. Commits when the block ends.
         """
-        with self._engine.begin() as connection:
-            values = {
-                "reason": reason,
-                "pages_done": pages_done,
-                "pages_stored": pages_stored,
-                "result": json.dumps(result),
-                **asdict(usage),
-            }
-            row = connection.execute(statement("complete"), {**_token(claim), **values}).one_or_none()
-            _held(claim, row)
+        completion = Completion(claim, reason, pages_done, result, usage, pages_stored)
+        with self.completing_all([completion]) as (connection, accepted):
+            if not accepted:
+                raise LeaseLost(claim.task_id, claim.attempt_no)
             yield connection
+
+    @contextmanager
+    def completing_all(self, completions: Sequence[Completion]) -> Iterator[tuple[Connection, frozenset[uuid.UUID]]]:
+        """As `completing`, many in one transaction: write the rest only for the tokens that are among those yielded.
+
+        A completion whose lease is lost is not among them and changes nothing. All commit when the block ends, or none.
+        """
+        brought = sorted((_completion(each) for each in completions), key=itemgetter("task_id"))
+        with self._engine.begin() as connection:
+            values = {"completions": json.dumps(brought)}
+            accepted = frozenset(connection.execute(statement("complete"), values).scalars())
+            yield connection, accepted
 
     def fail(
         self,
@@ -236,6 +254,18 @@ def _claim(row: Row[Any]) -> Claim:
 
 def _token(claim: Claim) -> dict[str, Any]:
     return {"task_id": claim.task_id, "lease_token": claim.lease_token}
+
+
+def _completion(completion: Completion) -> dict[str, Any]:
+    return {
+        "task_id": completion.claim.task_id,
+        "lease_token": str(completion.claim.lease_token),
+        "reason": completion.reason,
+        "pages_done": completion.pages_done,
+        "pages_stored": completion.pages_stored,
+        "result": completion.result,
+        **asdict(completion.usage),
+    }
 
 
 def _held(claim: Claim, row: Row[Any] | None) -> Row[Any]:

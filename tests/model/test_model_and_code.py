@@ -21,6 +21,9 @@ from tests.tasks import add_task
 
 WALKS, STEPS = 40, 40
 HELD = "WHERE task_id = :task_id AND lease_token = :lease_token AND status = 'processing'"
+BROUGHT = (
+    "AND tasks.task_id = brought.task_id AND tasks.lease_token = brought.lease_token AND tasks.status = 'processing'"
+)
 PICKED = "FOR NO KEY UPDATE SKIP LOCKED )"
 
 # What the model takes for granted of each statement, in its words.
@@ -37,7 +40,7 @@ GUARDS = {
         "deadline_at)",
         "pages_done = GREATEST(pages_done, CAST(:pages_done AS integer))",
     ],
-    "complete": [f"{HELD} AND pages_done >= CAST(:pages_stored AS integer)", "SET outcome = 'succeeded'", "result ="],
+    "complete": [f"{BROUGHT} AND tasks.pages_done >= brought.pages_stored", "SET outcome = 'succeeded'", "result ="],
     "fail": [f"{HELD} FOR NO KEY UPDATE )", "WHEN cancel_requested AND", "lease_token = NULL"],
     "sweep": [
         "WHERE status = 'processing' AND lease_expires_at < (SELECT judged_at FROM previous)",

@@ -28,7 +28,7 @@ BOUND: dict[str, set[str]] = {
     "cancel": {"task_id"},
     "checkpoint": TOKEN | {"pages_done", "pages_stored", "lease_seconds"},
     "claim": {"worker", "batch", "suspects", "from_rank"},
-    "complete": TOKEN | USAGE | {"reason", "pages_done", "pages_stored", "result"},
+    "complete": {"completions"},
     "enqueue": NEW_TASK,
     "fail": TOKEN | USAGE | {field.name for field in fields(Decision)} | {"reason", "error", "page_no"},
     "held": {"worker"},
@@ -67,6 +67,12 @@ def test_every_statement_is_known_here() -> None:
 def test_a_statement_binds_what_its_method_passes_and_no_time(name: str) -> None:
     bound = {str(key) for key in statements.statement(name).compile().params}
     assert bound == BOUND[name]
+
+
+def test_a_completion_brings_what_its_method_passes_and_no_time() -> None:
+    (brought,) = re.findall(r"AS brought \((.*?)\n    \)", _code("complete"), re.DOTALL)
+    columns = {column.split()[0] for column in brought.split(",")}
+    assert columns == TOKEN | USAGE | {"reason", "pages_done", "pages_stored", "result"}
 
 
 @pytest.mark.parametrize("name", BOUND)

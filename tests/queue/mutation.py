@@ -16,6 +16,8 @@ Cut = tuple[str, str, str]  # statement, what is cut, what stands in its place
 OWN = "AND lease_token = :lease_token\n"
 ANYBODY = "AND CAST(:lease_token AS uuid) IS NOT NULL\n"
 STATUS = "AND status = 'processing'\n"
+BROUGHT_OWN = "AND tasks.lease_token = brought.lease_token\n"
+BROUGHT_BY_ANYBODY = "AND brought.lease_token IS NOT NULL\n"
 SWEEP_LOCK = """    ORDER BY task_id
     LIMIT CAST(:batch AS integer)
     FOR NO KEY UPDATE SKIP LOCKED
@@ -24,8 +26,8 @@ SWEEP_WITHOUT_LOCK = SWEEP_LOCK.replace("    FOR NO KEY UPDATE SKIP LOCKED\n", "
 TAKEN_GUARD = "WHERE tasks.task_id = decided.task_id\n        AND tasks.status = 'processing'"
 TAKEN_BY_ID = "WHERE tasks.task_id = decided.task_id"
 
-COMPLETE_BY_STATUS: tuple[Cut, ...] = (("complete", OWN, ANYBODY),)
-COMPLETE_BY_ID: tuple[Cut, ...] = (*COMPLETE_BY_STATUS, ("complete", STATUS, ""))
+COMPLETE_BY_STATUS: tuple[Cut, ...] = (("complete", BROUGHT_OWN, BROUGHT_BY_ANYBODY),)
+COMPLETE_BY_ID: tuple[Cut, ...] = (*COMPLETE_BY_STATUS, ("complete", f"        AND tasks.{STATUS[4:]}", ""))
 CHECKPOINT_BY_STATUS: tuple[Cut, ...] = (("checkpoint", OWN, ANYBODY),)
 FAIL_BY_STATUS: tuple[Cut, ...] = (("fail", OWN, ANYBODY),)
 SWEEP_BY_STATUS: tuple[Cut, ...] = (("sweep", SWEEP_LOCK, SWEEP_WITHOUT_LOCK),)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, text
 
-from pipeline.queue.model import Claim, Usage
+from pipeline.queue.model import Claim, Completion, Usage
 from pipeline.queue.settle import Counts, Fault, decide
 from pipeline.queue.states import Status
 from pipeline.queue.store import Queue
@@ -50,6 +50,13 @@ def complete(queue: Queue, claim: Claim, result: str = "mine") -> None:
     """Finish an attempt. Raises LeaseLost."""
     with queue.completing(claim, reason="ok", pages_done=claim.page_count, result={"by": result}, usage=Usage()):
         pass
+
+
+def complete_all(queue: Queue, claims: list[Claim]) -> int:
+    """Finish attempts in one transaction; returns how many still held their leases."""
+    brought = [Completion(claim, "ok", claim.page_count, {}, Usage()) for claim in claims]
+    with queue.completing_all(brought) as (_, tokens):
+        return len(tokens)
 
 
 def checkpoint(queue: Queue, claim: Claim, *, pages_done: int = 1, lease_seconds: float = 15) -> float:

@@ -65,6 +65,10 @@ class Explained:
         (claim,) = self.queue.claim("worker-1")
         return claim
 
+    def claims(self, number: int) -> list[Claim]:
+        """The best ready tasks."""
+        return self.queue.claim("worker-1", batch=number)
+
     def plans_of(self, act: Act) -> list[Plan]:
         """The plans of the statements that `act` runs, without the setting up before it."""
         self._plans.clear()
@@ -192,6 +196,7 @@ STATEMENTS: dict[str, Callable[[Explained], Act]] = {
     "large claim": lambda explained: partial(explained.queue.claim, "worker-1", batch=20, suspects=False),
     "checkpoint": lambda explained: partial(rows.checkpoint, explained.queue, explained.claim()),
     "complete": lambda explained: partial(rows.complete, explained.queue, explained.claim()),
+    "complete together": lambda explained: partial(rows.complete_all, explained.queue, explained.claims(20)),
     "fail": lambda explained: partial(rows.fail, explained.queue, explained.claim(), Fault.TRANSIENT),
     "late finish": lambda explained: partial(explained.queue.late_finish, explained.claim()),
     "outcome": lambda explained: partial(explained.queue.outcome, explained.claim()),

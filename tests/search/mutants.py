@@ -25,9 +25,7 @@ from tests.search.world import AGING_MS, World
 Builder = Callable[[Engine], Queue]
 Factory = Callable[[World, Limits], Builder]
 
-OF_ATTEMPT = "(SELECT {column} FROM attempts WHERE attempts.lease_token = CAST(:lease_token AS uuid))"
-BY_NAME = f"AND lease_holder = {OF_ATTEMPT.format(column='worker')}\n"
-BY_NUMBER = f"AND attempt_no = {OF_ATTEMPT.format(column='attempt_no')}\n"
+OF_ATTEMPT = "AND tasks.{own} = (SELECT {column} FROM attempts WHERE attempts.lease_token = {brought})\n"
 SKIP = "    FOR NO KEY UPDATE SKIP LOCKED\n"
 RETRIABLE = "    AND status IN ('failed', 'quarantined', 'cancelled', 'delayed')\n"
 
@@ -104,8 +102,12 @@ class Mutant:
     factory: Factory = plain
 
 
-def _everywhere(guard: str, instead: str, *more: Cut) -> Mutant:
-    return Mutant((*((verb, guard, instead) for verb in ("checkpoint", "complete", "fail")), *more))
+def _fenced_by(own: str, column: str, *more: Cut) -> Mutant:
+    """The fence asks for a column of the task as it is in the attempt of the token, wherever the token is asked for."""
+    bound = OF_ATTEMPT.format(own=own, column=column, brought="CAST(:lease_token AS uuid)")
+    brought = OF_ATTEMPT.format(own=own, column=column, brought="brought.lease_token")
+    cuts = [(verb, mutation.OWN, bound) for verb in ("checkpoint", "fail")]
+    return Mutant((*cuts, ("complete", mutation.BROUGHT_OWN, brought), *more))
 
 
 MUTANTS: Mapping[str, Mutant] = {
@@ -122,10 +124,10 @@ MUTANTS: Mapping[str, Mutant] = {
         )
     ),
     "fail and release by status": Mutant(mutation.FAIL_BY_STATUS),
-    "fence by the worker's name": _everywhere(mutation.OWN, BY_NAME),
-    "fence by the attempt's number, which a release refunds": _everywhere(
-        mutation.OWN,
-        BY_NUMBER,
+    "fence by the worker's name": _fenced_by("lease_holder", "worker"),
+    "fence by the attempt's number, which a release refunds": _fenced_by(
+        "attempt_no",
+        "attempt_no",
         ("fail", "SET status = decided.status,", "SET attempt_no = attempt_no - :releases, status = decided.status,"),
         (
             "fail",
@@ -133,8 +135,8 @@ MUTANTS: Mapping[str, Mutant] = {
             "RETURNING tasks.task_id, tasks.attempt_no + :releases AS attempt_no,",
         ),
     ),
-    "fence by the attempt's number, which a retry resets": _everywhere(
-        mutation.OWN, BY_NUMBER, ("retry", "SET status = 'enqueued',", "SET attempt_no = 0, status = 'enqueued',")
+    "fence by the attempt's number, which a retry resets": _fenced_by(
+        "attempt_no", "attempt_no", ("retry", "SET status = 'enqueued',", "SET attempt_no = 0, status = 'enqueued',")
     ),
     "a claim draws no new number": Mutant(
         (("claim", "attempt_no = attempt_no + 1", "attempt_no = GREATEST(attempt_no, 1)"),)
