@@ -1,4 +1,4 @@
-"""Documents to measure with: contracts of any length and invoices of two pages, all invented, no two the same."""
+"""Documents to measure with: contracts of any length, invoices and scans of them, all invented, no two the same."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import random
 import re
 from collections.abc import Iterator
 
+import pypdfium2
+from PIL import Image
 from reportlab.lib.pagesizes import A4
-from reportlab.lib.utils import simpleSplit
+from reportlab.lib.utils import ImageReader, simpleSplit
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
@@ -22,6 +24,8 @@ _FULL = 0.85  # of the width; a shorter line is the last one of its paragraph
 _FONT, _BOLD = "Vera", "VeraBd"  # embedded, as word processors do it; reportlab brings them along
 _COLUMNS = (62.0, 330.0, 420.0, 530.0)
 _ROWS_A_PAGE = 30
+_SCAN_ITEMS = 12
+_SCAN_DPI, _SCAN_QUALITY, _MOST_SKEW_DEGREES = 200, 80, 0.8
 
 _WORDS = {
     "who": "the Customer|the Supplier|each party|the Receiving Party|the Contractor|a permitted assignee",
@@ -90,15 +94,15 @@ def contract(pages: int, seed: int) -> bytes:
     return content.getvalue()
 
 
-def invoice(seed: int) -> bytes:
-    """An invoice whose list of items runs over to a second page."""
+def invoice(seed: int, items: int = INVOICE_ITEMS) -> bytes:
+    """An invoice whose list of items runs over to a second page, unless there are fewer of them."""
     _register_fonts()
     chance = random.Random(f"invoice {seed}")  # noqa: S311 - amounts
     content = io.BytesIO()
     canvas = Canvas(content, pagesize=A4, pageCompression=1)
     top = _draw_head(canvas, seed)
     total = 0
-    for place in range(INVOICE_ITEMS):
+    for place in range(items):
         if place == _ROWS_A_PAGE:
             canvas.showPage()
             top = _TOP
@@ -110,6 +114,20 @@ def invoice(seed: int) -> bytes:
     for label, cents in (("Net", total), ("VAT 20%", total // 5), ("Total", total + total // 5)):
         top -= 16
         _draw_row(canvas, top, ("", "", label, _money(cents)))
+    canvas.save()
+    return content.getvalue()
+
+
+def scan(seed: int) -> bytes:
+    """An invoice of one page as a scanner delivers it: a grey picture, a little askew, and no text."""
+    chance = random.Random(f"scan {seed}")  # noqa: S311 - how it lay on the glass
+    printed = pypdfium2.PdfDocument(invoice(seed, _SCAN_ITEMS))
+    page: Image.Image = printed[0].render(scale=_SCAN_DPI / 72, grayscale=True).to_pil().convert("L")
+    skew = chance.uniform(-_MOST_SKEW_DEGREES, _MOST_SKEW_DEGREES)
+    picture, content = io.BytesIO(), io.BytesIO()
+    page.rotate(skew, Image.Resampling.BICUBIC, fillcolor=255).save(picture, "JPEG", quality=_SCAN_QUALITY)
+    canvas = Canvas(content, pagesize=A4)
+    canvas.drawImage(ImageReader(picture), 0, 0, *A4)
     canvas.save()
     return content.getvalue()
 

@@ -1,285 +1,205 @@
-"""What the whole pipeline costs beside bare reading.
+"""What the whole pipeline costs beside a bare loop over the same libraries.
 
-    python bench/pipeline.py [--documents N] [--rounds N] [--corpus FOLDER | --memory] [--json]
+    python bench/pipeline.py [--quick] [--rounds N] [--corpus FOLDER] [--no-memory] [--json FILE]
 
-Born-digital documents go from files to rows, on an embedded PostgreSQL in a temporary folder. They are taken in by this
-process as `doclease ingest` does it, with a child that inspects them, while `doclease work -n 2` reads them in two more
-children. In turn with that, a plain loop of pypdfium2 reads the same files in one process: load each page, take its
-text, nothing else. It has another one for company, as a slot has the other slot: on two threads of one core each takes
-up to half as much again as it would alone, and `alone` tells what it takes then. Measured are processor seconds, user
-and system, of everything that is doclease's; PostgreSQL's are told apart and are not in the ratio. So is what processes
-cost to start, as a worker lives for long: a new child for every `worker.max_documents_per_child` documents.
+Documents go from files to rows, on an embedded PostgreSQL in a temporary folder: 80 % invoices of 2 pages, 15 %
+contracts of 30, 5 % scans, first with recognition off, then with it; and the digital kinds by themselves. In turn with
+that, bare loops read the same files (bench/bare.py says which). What counts are processor seconds of everything that is
+doclease's. Processes that live for long were started before; of parsers, which are replaced after so many documents,
+each document carries its share of the start. PostgreSQL's seconds are told and not in the ratio.
 
-By itself it makes 30-page contracts and 2-page invoices. `--corpus FOLDER` measures the PDFs in a folder instead;
-copies of them get a comment at their end, so that no round meets the bytes of another. `--memory` measures the peak
-memory of a child on contracts of 40 and of 400 pages instead.
+`--corpus FOLDER` measures the PDFs in a folder instead of the mix. Copies get a comment at their end, so that no round
+meets the bytes of another. Then follows memory: of a child by the length of its document, and of all processes as
+thousands of documents go by (bench/long_run.py).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
-import os
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from multiprocessing.synchronize import Event
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
-import pypdfium2
-from sqlalchemy import TextClause, text
+from bench.bare import Pair
+from bench.figures import Figure, Table, add_json, tell
+from bench.installation import Installation, Spent, installation
+from bench.long_run import as_documents_go_by, by_length
+from bench.paper import contract, invoice, scan
+from pipeline.config import WorkerSettings
 
-from bench.paper import contract, invoice
-from bench.processes import children_seconds, own_seconds
-from pipeline.app import App, open_app
-from pipeline.intake.ingesting import Wanted, take
-from pipeline.intake.recipe import Intake
-from pipeline.trials.home import trial
+SLOTS = 2
+MOST, MOST_WITH_OCR = 1.3, 1.1  # times the bare loop
+NONE, DEFAULT = "none", "paddle"  # engines of recognition
+Papers = Sequence[bytes]
+Maker = Callable[[int], bytes]
 
-MEGABYTE = 1_000_000
-PATIENCE_SECONDS = 600.0
-LOOK_SECONDS = 0.1
-WANTED = Wanted(handler="auto", priority=0, batch=None)
-
-_LIVE = text("SELECT count(*) FROM tasks WHERE finished_at IS NULL")
-_BAD = text("SELECT count(*) FROM tasks WHERE status <> 'succeeded'")
-_PEAK = text("SELECT max(peak_rss_bytes) FROM attempts")
+contract_of_30: Maker = partial(contract, 30)
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Seconds of the processor since the start, but for `wall`; or what something cost, as a difference of two."""
+class Price:
+    """What one document costs, in seconds of the processor.
 
-    ingest: float
-    inspector: float
-    worker: float
-    children: float
-    postgres: float
-    wall: float
+    `bare` and `text` are the loops. `start` is a document's share of the start of parsers; `running` the rest.
+    """
+
+    running: Spent
+    start: float
+    bare: float
+    text: float
+    ratios: Sequence[float]
 
     @property
     def own(self) -> float:
         """All that is doclease's."""
-        return self.ingest + self.inspector + self.worker + self.children
-
-    def scaled(self, other: Spent, count: float) -> Spent:
-        """This less `other`, by `count`."""
-        return Spent(*((getattr(self, each.name) - getattr(other, each.name)) / count for each in fields(self)))
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What one document of a batch cost in the pipeline, in the plain loop, and in that alone, in seconds."""
-
-    spent: Spent
-    plain: float
-    alone: float
+        return self.running.own + self.start
 
     @property
     def ratio(self) -> float:
-        """Doclease's own processes to the plain loop."""
-        return self.spent.own / self.plain
+        """To the loop that does the same job."""
+        return statistics.median(self.ratios)
 
 
-class Site:
-    """An installation that takes documents in here, with a worker that runs."""
+def seconds_a_document(paths: Sequence[Path], *, engine: str = DEFAULT) -> float:
+    """Processor seconds of doclease for each of these files, from the files to their rows, by two slots.
 
-    def __init__(self, app: App, intake: Intake, worker: int) -> None:
-        assert app.server is not None
-        self._app, self._intake, self._worker = app, intake, worker
-        self._postmaster = int((app.server.cluster_dir / "postmaster.pid").read_text().split()[0])
-
-    def work_off(self, folder: Path) -> None:
-        """Take in the files of a folder and wait until each was read. Raises SystemExit when one was not."""
-        for path in sorted(folder.iterdir()):
-            take(self._intake, path, WANTED)
-        until = time.monotonic() + PATIENCE_SECONDS
-        while self._count(_LIVE) and time.monotonic() < until:
-            time.sleep(LOOK_SECONDS)
-        if bad := self._count(_BAD):
-            raise SystemExit(f"{bad} documents did not succeed")
-
-    def spent(self) -> Spent:
-        """What was used so far."""
-        own, below = own_seconds(self._worker), children_seconds(self._worker)
-        inspector = children_seconds(os.getpid()) - own  # the worker is a child of this process as well
-        postgres = own_seconds(self._postmaster) + children_seconds(self._postmaster)
-        return Spent(time.process_time(), inspector, own, below, postgres, time.monotonic())
-
-    def peak_bytes(self) -> int:
-        """The most memory that a child said it held."""
-        return self._count(_PEAK)
-
-    def _count(self, statement: TextClause) -> int:
-        with self._app.engine.connect() as connection:
-            return int(connection.execute(statement).scalar_one())
+    All processes are warm, and their start is shared out as in the tables. No two files may have the same bytes, and
+    each must be one that doclease reads. Raises SystemExit when one is not.
+    """
+    with _warm(engine, [invoice(0), contract(3, 0), scan(0)]) as (site, start):
+        before = site.spent()
+        site.work_off(paths)
+        return site.spent().scaled(before, len(paths)).own + start
 
 
 def main() -> None:
-    """Measure what was asked for and print it."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--documents", type=int, default=20, help="documents of a round (default: 20)")
-    arguments.add_argument("--rounds", type=int, default=5, help="rounds (default: 5)")
-    arguments.add_argument("--corpus", type=Path, help="measure the PDFs in this folder and below")
-    arguments.add_argument("--memory", action="store_true", help="measure the peak memory of a child")
-    arguments.add_argument("--json", action="store_true", help="print JSON")
-    chosen = arguments.parse_args()
-    found: dict[str, dict[str, float]] = {}
-    if chosen.memory:
-        found["peak memory of a child, MB"] = _memory((40, 400))
-    else:
-        for name, papers in _papers(chosen.corpus, chosen.documents).items():
-            found[name] = _told(*_measured(papers, chosen.rounds))
-    print(json.dumps(found, indent=2) if chosen.json else _table(found))
+    """Measure what was asked for and tell it."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--quick", action="store_true", help="fewer documents and rounds: under three minutes")
+    options.add_argument("--rounds", type=int, help="of each measurement (default: 7, --quick: 3)")
+    options.add_argument("--corpus", type=Path, help="measure the PDFs in this folder and below instead of the mix")
+    options.add_argument("--no-memory", action="store_true", help="leave memory out")
+    add_json(options)
+    chosen = options.parse_args()
+    rounds = chosen.rounds or (3 if chosen.quick else 7)
+    tables = list(_of_folder(chosen.corpus, rounds) if chosen.corpus else _of_mix(20 if chosen.quick else 60, rounds))
+    if not chosen.no_memory and not chosen.corpus:
+        tables += [
+            by_length((40, 400)),
+            as_documents_go_by(100 if chosen.quick else 500, 600 if chosen.quick else 5000),
+        ]
+    tell(tables, chosen.json)
 
 
-def _papers(corpus: Path | None, count: int) -> dict[str, list[bytes]]:
-    """The documents of each kind."""
-    if corpus is not None:
-        found = [path.read_bytes() for path in sorted(corpus.rglob("*.pdf"))[:count]]
-        if not found:
-            raise SystemExit(f"{corpus} has no PDFs")
-        return {corpus.name: found}
-    makers: dict[str, Callable[[int], bytes]] = {
-        "30-page contracts": lambda seed: contract(30, seed),
-        "2-page invoices": invoice,
-    }
-    return {name: [make(seed) for seed in range(1, count + 1)] for name, make in makers.items()}
+def _of_mix(count: int, rounds: int) -> Iterator[Table]:
+    """So many documents of the mix, and a quarter as many of each digital kind."""
+    mix: Mapping[Maker, float] = {invoice: 0.8, contract_of_30: 0.15, scan: 0.05}
+    papers = [make(seed) for make, share in mix.items() for seed in range(1, round(share * count) + 1)]
+    title = "the mix: 80 % invoices, 15 % contracts, 5 % scans"
+    with _scale(NONE, papers) as off:
+        yield _table(f"{title}, recognition off", off.price(papers, rounds), MOST)
+        for kind, make in {"invoices of 2 pages": invoice, "contracts of 30 pages": contract_of_30}.items():
+            some = [make(seed) for seed in range(1, count // 4 + 1)]
+            yield _table(kind, off.price(some, rounds), MOST)
+    with _scale(DEFAULT, papers) as on:
+        yield _table(f"{title}, with recognition", on.price(papers, rounds), MOST_WITH_OCR)
+
+
+def _of_folder(folder: Path, rounds: int) -> Iterator[Table]:
+    papers = list(dict.fromkeys(path.read_bytes() for path in sorted(folder.rglob("*.pdf"))))
+    if not papers:
+        raise SystemExit(f"{folder} has no PDFs")
+    with _scale(NONE, papers) as off:
+        yield _table(f"{folder.name}, recognition off", off.price(papers, rounds), MOST)
+
+
+class _Scale:
+    """An installation and the loops beside it, all of them warm. `start` is a document's share of that of parsers."""
+
+    def __init__(self, site: Installation, start: float, bare: Pair, text: Pair) -> None:
+        self._site, self._start, self._bare, self._text = site, start, bare, text
+        self._number = 0
+
+    def price(self, papers: Papers, rounds: int) -> Price:
+        """The loops come before and after each round of the pipeline, as the machine may be faster now than then."""
+        bares, texts, spent = list[float](), list[float](), list[Spent]()
+        for number in range(rounds + 1):
+            self._number += 1
+            with _copies(papers, f"round {self._number}") as paths:
+                if number:
+                    before = self._site.spent()
+                    self._site.work_off(paths)
+                    spent.append(self._site.spent().scaled(before, len(papers)))
+                bares.append(self._bare.seconds(paths) / len(papers))
+                texts.append(self._text.seconds(paths) / len(papers))
+        around = [(one + other) / 2 for one, other in pairwise(bares)]
+        ratios = [(each.own + self._start) / beside for each, beside in zip(spent, around, strict=True)]
+        return Price(_usual(spent), self._start, statistics.median(around), statistics.median(texts), ratios)
 
 
 @contextmanager
-def _site(slots: int) -> Iterator[Site]:
-    with (
-        tempfile.TemporaryDirectory(prefix="doclease-bench-") as folder,
-        trial(Path(folder, "home"), {}) as place,
-        open_app(place.settings, name="bench") as app,
-        app.intake() as intake,
-    ):
-        worker = place.start("worker", "work", "-n", str(slots)).pid
-        assert worker is not None
-        yield Site(app, intake, worker)
+def _scale(engine: str, papers: Papers) -> Iterator[_Scale]:
+    with Pair("process", engine) as bare, Pair("text") as text, _warm(engine, papers) as (site, start):
+        with _copies(papers, "warming up") as paths:
+            bare.seconds(paths)
+            text.seconds(paths)
+        yield _Scale(site, start, bare, text)
 
 
-def _measured(papers: Sequence[bytes], rounds: int) -> tuple[Spent, list[Round]]:
-    """What the start of all processes cost, and the rounds after that."""
-    with _site(slots=2) as site, _Company(papers) as company:
+@contextmanager
+def _warm(engine: str, papers: Papers) -> Iterator[tuple[Installation, float]]:
+    """An installation that has read the papers twice, and each document's share of the start of parsers."""
+    with installation(SLOTS, {"ocr": {"engine": engine}}) as site:
         began = site.spent()
-        with _copies(papers, "warming up") as folder:
-            site.work_off(folder)
-        start = site.spent().scaled(began, len(papers))
-        found = [_round(site, company, papers, number) for number in range(1, rounds + 1)]
-    return start.scaled(_usual(found), 1 / len(papers)), found
+        with _copies(papers, "first") as paths:
+            site.work_off(paths)
+        middle = site.spent()
+        with _copies(papers, "second") as paths:
+            site.work_off(paths)
+        start = middle.scaled(began, 1).scaled(site.spent().scaled(middle, 1), 1)
+        yield site, (start.children / SLOTS + start.inspector) / WorkerSettings().max_documents_per_child
 
 
-def _usual(rounds: Sequence[Round]) -> Spent:
-    return Spent(*(statistics.median(getattr(each.spent, part.name) for each in rounds) for part in fields(Spent)))
+def _usual(rounds: Sequence[Spent]) -> Spent:
+    return Spent(*(statistics.median(getattr(each, part.name) for each in rounds) for part in fields(Spent)))
 
 
 @contextmanager
-def _copies(papers: Sequence[bytes], mark: str) -> Iterator[Path]:
-    """A folder with the papers, a comment at the end of each."""
-    with tempfile.TemporaryDirectory() as folder:
-        for place, paper in enumerate(papers, 1):
-            Path(folder, f"paper-{place}.pdf").write_bytes(paper + f"\n% {mark}\n".encode())
-        yield Path(folder)
+def _copies(papers: Papers, mark: str) -> Iterator[list[Path]]:
+    """Files of the papers, a comment at the end of each."""
+    with tempfile.TemporaryDirectory(prefix="doclease-bench-") as folder:
+        paths = [Path(folder, f"paper-{place}.pdf") for place in range(1, len(papers) + 1)]
+        for path, paper in zip(paths, papers, strict=True):
+            path.write_bytes(paper + f"\n% {mark}\n".encode())
+        yield paths
 
 
-def _round(site: Site, company: _Company, papers: Sequence[bytes], number: int) -> Round:
-    """The plain loop before and after, as the machine may be faster now than then."""
-    with _copies(papers, f"round {number}") as folder:
-        first, alone = company.plain(papers), _plain(papers)
-        before = site.spent()
-        site.work_off(folder)
-        spent = site.spent().scaled(before, len(papers))
-        second = company.plain(papers)
-        return Round(spent, (first + second) / 2 / len(papers), alone / len(papers))
+def _table(title: str, price: Price, most: float) -> Table:
+    def milliseconds(name: str, seconds: float) -> Figure:
+        return Figure(name, seconds * 1000, "ms CPU")
 
-
-class _Company:
-    """A process that runs the plain loop beside this one, while it is wanted. A context."""
-
-    def __init__(self, papers: Sequence[bytes]) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._wanted, self._running, self._over = (context.Event() for _ in range(3))
-        arguments = (papers, self._wanted, self._running, self._over)
-        self._process = context.Process(target=_keep_company, args=arguments, daemon=True)
-
-    def __enter__(self) -> _Company:
-        self._process.start()
-        self.plain(())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._wanted.set()
-        self._process.join()
-
-    def plain(self, papers: Sequence[bytes]) -> float:
-        """Processor seconds of the plain loop here, while the other runs."""
-        self._running.clear()
-        self._wanted.set()
-        self._running.wait()
-        seconds = _plain(papers)
-        self._running.clear()
-        self._wanted.clear()
-        self._running.wait()  # it has stopped
-        return seconds
-
-
-def _keep_company(papers: Sequence[bytes], wanted: Event, running: Event, over: Event) -> None:
-    while wanted.wait() and not over.is_set():
-        running.set()
-        while wanted.is_set():
-            _plain(papers[:1])
-        running.set()
-
-
-def _plain(papers: Sequence[bytes]) -> float:
-    """Processor seconds of the plain loop."""
-    started = time.process_time()
-    for paper in papers:
-        document = pypdfium2.PdfDocument(paper)
-        for page in document:
-            page.get_textpage().get_text_range()
-        document.close()
-    return time.process_time() - started
-
-
-def _memory(sizes: Sequence[int]) -> dict[str, float]:
-    """Peak memory of a child by pages; each document meets a child that is new."""
-    peaks: dict[str, float] = {}
-    for pages in sizes:
-        with _site(slots=1) as site, tempfile.TemporaryDirectory() as folder:
-            Path(folder, f"{pages}.pdf").write_bytes(contract(pages, seed=pages))
-            site.work_off(Path(folder))
-            peaks[f"{pages} pages"] = site.peak_bytes() / MEGABYTE
-    least, most = peaks.values()
-    return peaks | {"ratio": most / least}
-
-
-def _told(start: Spent, rounds: Sequence[Round]) -> dict[str, float]:
-    ratios = [each.ratio for each in rounds]
-    usual = _usual(rounds)
-    return {
-        "ratio, least": min(ratios),
-        "ratio, median": statistics.median(ratios),
-        "plain loop, ms a document": statistics.median(each.plain for each in rounds) * 1000,
-        "  alone, ms a document": statistics.median(each.alone for each in rounds) * 1000,
-        "pipeline, ms a document": usual.own * 1000,
-        **{f"  {part.name}, ms a document": getattr(usual, part.name) * 1000 for part in fields(Spent)},
-        "start of all processes, s": start.own,
-    }
-
-
-def _table(found: dict[str, dict[str, float]]) -> str:
-    lines: list[str] = []
-    for name, told in found.items():
-        lines += [name, *(f"  {what:36s} {figure:8.2f}" for what, figure in told.items())]
-    return "\n".join(lines)
+    spread = f"{min(price.ratios):.2f} to {max(price.ratios):.2f} in {len(price.ratios)} rounds"
+    return Table(
+        f"Pipeline, {title}; CPU a document",
+        [
+            Figure("doclease to a bare loop that does the same", price.ratio, "times", most=most, note=spread),
+            milliseconds("bare loop, the same libraries in one process", price.bare),
+            milliseconds("doclease, from file to rows", price.own),
+            milliseconds("  ingest", price.running.ingest),
+            milliseconds("  ingest's parser", price.running.inspector),
+            milliseconds("  worker", price.running.worker),
+            milliseconds("  worker's parsers", price.running.children),
+            milliseconds("  start of parsers, shared out", price.start),
+            milliseconds("PostgreSQL besides", price.running.postgres),
+            milliseconds("pypdfium2 alone, text of each page", price.text),
+            Figure("documents a second, two slots", 1 / price.running.wall, "1/s"),
+        ],
+    )
 
 
 if __name__ == "__main__":

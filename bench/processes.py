@@ -1,22 +1,26 @@
-"""Processor seconds of processes that run, with those of the processes below them, dead ones too."""
+"""Processor seconds and memory of processes that run, with those of the processes below them, dead ones too."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-_PARENT, _OWN, _ENDED = 1, slice(11, 13), slice(13, 15)  # of /proc/PID/stat, behind the name
+_TICKS, _PAGE_BYTES = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+# Of /proc/PID/stat, behind the name.
+_PARENT, _OWN, _ENDED, _RESIDENT = 1, slice(11, 13), slice(13, 15), slice(21, 22)
 
 
 def own_seconds(pid: int) -> float:
     """What a process itself used since its start, to a hundredth of a second; 0.0 when it is gone."""
-    return _seconds(pid, _OWN)
+    return _sum(pid, _OWN) / _TICKS
 
 
-def children_seconds(pid: int) -> float:
-    """What the children of a process used: those that live, and those that ended and were waited for."""
-    return _seconds(pid, _ENDED) + sum(map(own_seconds, children(pid)))
+def children_seconds(pid: int, *, but: int | None = None) -> float:
+    """What the children of a process used: those that live, and those that ended and were waited for.
+
+    A living child `but` is left out.
+    """
+    return _sum(pid, _ENDED) / _TICKS + sum(own_seconds(child) for child in children(pid) if child != but)
 
 
 def children(pid: int) -> list[int]:
@@ -25,8 +29,13 @@ def children(pid: int) -> list[int]:
     return [number for number in numbers if _fields(number)[_PARENT : _PARENT + 1] == [str(pid)]]
 
 
-def _seconds(pid: int, which: slice) -> float:
-    return sum(map(int, _fields(pid)[which])) / _TICKS
+def resident_bytes(pid: int) -> int:
+    """The memory that a process holds now, what it shares with others included; 0 when it is gone."""
+    return _sum(pid, _RESIDENT) * _PAGE_BYTES
+
+
+def _sum(pid: int, which: slice) -> int:
+    return sum(map(int, _fields(pid)[which]))
 
 
 def _fields(pid: int) -> list[str]:
