@@ -1,7 +1,7 @@
 """The witness of a trial: what the database recorded of every write, laid beside who had the right to make it.
 
 Triggers that only a trial installs (audit.sql) record each change of tasks, attempts and pages with the session that
-made it; the proxy knows which process was behind a session and which lease token it had sent last. Nothing here asks
+made it; the proxy knows which process was behind a session and which lease tokens it had sent last. Nothing here asks
 the statements that are on trial: if one of them let a stale writer in, its change is on record under another token
 than that of the row it changed.
 """
@@ -106,7 +106,7 @@ class _Witness:
         renewed = after["status"] == "processing"
         if renewed and after["progressed_at"] == before["progressed_at"]:
             return  # grace after an outage, or a cancellation that was asked for
-        if self._token(entry) is None and after["status"] not in ("processing", "succeeded", "failed"):
+        if not self._tokens(entry) and after["status"] not in ("processing", "succeeded", "failed"):
             if not before["expires_at"] < entry.began_at:
                 self.findings.early.append(_line(entry, "its lease was taken before it ran out"))
             return
@@ -118,8 +118,8 @@ class _Witness:
             self._stale(entry, f"{'renewed' if renewed else after['status']} under another lease than that of the row")
 
     def _may_write(self, entry: Entry, before: Mapping[str, Any]) -> bool:
-        token = self._token(entry)
-        is_token_right = token is None or token == uuid.UUID(before["token"])
+        tokens = self._tokens(entry)
+        is_token_right = not tokens or uuid.UUID(before["token"]) in tokens
         return is_token_right and self._client(entry) == _pid(before["holder"])
 
     def _attempt(self, entry: Entry) -> None:
@@ -142,9 +142,9 @@ class _Witness:
         found = self._sessions.at(entry.backend, entry.written_at)
         return None if found is None else found[0]
 
-    def _token(self, entry: Entry) -> uuid.UUID | None:
+    def _tokens(self, entry: Entry) -> frozenset[uuid.UUID]:
         found = self._sessions.at(entry.backend, entry.written_at)
-        return None if found is None else found[1]
+        return frozenset() if found is None else found[1]
 
 
 def _pid(holder: str) -> int:

@@ -3,7 +3,7 @@
 An answer is lost exactly: the server has carried the statement out and says so, and the client never hears of it. A
 request is late by more than a lease: what was right when it was sent is stale when it arrives. Every
 client is known by the process at the other end of its socket, every session by the server's process that serves it; so
-what the database records of a session can be laid beside the lease token that this session last sent.
+what the database records of a session can be laid beside the lease tokens that this session last sent.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ _CLAIMS = re.compile(r"\blease_token = gen_random_uuid\(\)")
 
 
 class Sessions:
-    """Which client was served by which process of the server, and the lease token it had sent last, by time."""
+    """Which client was served by which process of the server, and the lease tokens it had sent last, by time."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, list[tuple[float, int, uuid.UUID | None]]] = defaultdict(list)
+        self._entries: dict[int, list[tuple[float, int, frozenset[uuid.UUID]]]] = defaultdict(list)
 
-    def note(self, backend: int, client: int, token: uuid.UUID | None) -> None:
-        """From now on what this session writes, it writes under this token; None for a statement that names none."""
-        self._entries[backend].append((time.time(), client, token))
+    def note(self, backend: int, client: int, tokens: frozenset[uuid.UUID]) -> None:
+        """From now on what this session writes, it writes under these tokens; none for a statement that names none."""
+        self._entries[backend].append((time.time(), client, tokens))
 
     def clients(self) -> set[int]:
         """Every process that was ever heard."""
         return {client for entries in list(self._entries.values()) for _, client, _ in entries[:1]}
 
-    def at(self, backend: int, moment: float) -> tuple[int, uuid.UUID | None] | None:
-        """Client and token of a session at a moment in seconds since 1970; None for one that did not come this way."""
+    def at(self, backend: int, moment: float) -> tuple[int, frozenset[uuid.UUID]] | None:
+        """Client and tokens of a session at a moment in seconds since 1970; None for one that did not come this way."""
         entries = self._entries.get(backend, [])
         index = bisect.bisect_right(entries, moment, key=lambda entry: entry[0])
         return entries[index - 1][1:] if index else None
@@ -221,11 +221,11 @@ class _Line:
     def _follow(self, request: Request) -> None:
         """Note what is being asked before the server hears of it."""
         verb = request.text[:8].upper()
-        self._is_workers |= request.token is not None and "lease_token" in request.text
+        self._is_workers |= bool(request.tokens) and "lease_token" in request.text
         if verb.startswith("BEGIN") and self._is_workers:
             self._proxy.hold_if_asked(self.client_pid)
-        if not self._in_transaction or request.token is not None:
-            self._proxy.sessions.note(self.backend, self.client_pid, request.token)
+        if not self._in_transaction or request.tokens:
+            self._proxy.sessions.note(self.backend, self.client_pid, request.tokens)
         if self._proxy.is_unlucky(self._kind(request)):
             self._is_losing = True
             self._proxy.lost(self.client_pid, self._written or request.text)
@@ -241,7 +241,7 @@ class _Line:
             return None
         if _CLAIMS.search(request.text):
             return "claim"
-        return "write" if request.token is None else "fenced"
+        return "fenced" if request.tokens else "write"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""PostgreSQL's wire protocol as far as a trial listens in: which statement a client sends, and under which lease token.
+"""PostgreSQL's wire protocol as far as a trial listens in: which statement a client sends, under which lease tokens.
 
 Messages are a type byte, a length that counts itself, and a body; only the first of a client has no type (Protocol
 version 3, "Message Formats").
@@ -6,6 +6,7 @@ version 3, "Message Formats").
 
 from __future__ import annotations
 
+import re
 import struct
 import uuid
 from collections.abc import Iterator
@@ -13,14 +14,15 @@ from dataclasses import dataclass
 
 READY_FOR_QUERY = b"Z\x00\x00\x00\x05"  # a status byte follows
 _UUID_TEXT_BYTES = 36
+_NAMED_TOKEN = re.compile(rb'(?<!\\)"lease_token": "([0-9a-f-]{36})"')  # in a value that brings many rows as JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A statement that a client has the server run. `token` is the first UUID among its values."""
+    """A statement that a client has the server run. `tokens` are the UUIDs among its values."""
 
     text: str
-    token: uuid.UUID | None
+    tokens: frozenset[uuid.UUID] = frozenset()
 
 
 class Messages:
@@ -57,13 +59,13 @@ class Requests:
         """Every statement that the bytes complete."""
         for kind, body in self._messages.feed(data):
             if kind == b"Q":
-                yield Request(_text(body), None)
+                yield Request(_text(body))
             elif kind == b"P":
                 name, _, rest = body.partition(b"\0")
                 self._texts[name] = _text(rest)
             elif kind == b"B":
                 name, _, values = body.partition(b"\0")[2].partition(b"\0")
-                yield Request(self._texts.get(name, ""), next(_uuids(values), None))
+                yield Request(self._texts.get(name, ""), frozenset(_uuids(values)))
 
 
 def backend_pid(kind: bytes, body: bytes) -> int | None:
@@ -76,7 +78,7 @@ def _text(body: bytes) -> str:
 
 
 def _uuids(values: bytes) -> Iterator[uuid.UUID]:
-    """The UUIDs among the values of a Bind: 16 bytes in binary format, or 36 characters."""
+    """The UUIDs among the values of a Bind: 16 bytes in binary format, 36 characters, or named so in a text."""
     format_count = struct.unpack_from("!h", values)[0]
     formats = struct.unpack_from(f"!{format_count}h", values, 2)
     offset = 2 + 2 * format_count
@@ -94,3 +96,5 @@ def _uuids(values: bytes) -> Iterator[uuid.UUID]:
                 yield uuid.UUID(value.decode("ascii"))
             except ValueError:
                 continue
+        elif not is_binary:
+            yield from (uuid.UUID(found.decode("ascii")) for found in _NAMED_TOKEN.findall(value))
