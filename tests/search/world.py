@@ -85,7 +85,6 @@ DROP INDEX attempts_one_result;
 ALTER TABLE attempts
     DROP CONSTRAINT ended_has_an_outcome,
     DROP CONSTRAINT only_success_has_a_result,
-    DROP CONSTRAINT attempts_lease_token_key,
     DROP CONSTRAINT attempts_pkey CASCADE;
 """
 

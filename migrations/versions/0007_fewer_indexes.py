@@ -1,0 +1,22 @@
+"""Indexes that cost every claim and completion and that nobody needed. The DDL is the SQL file beside it."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Drop them. Runs inside the transaction and behind the lock that env.py takes."""
+    sql = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+    # The driver's own cursor: a script of many statements, in which % and : are plain characters.
+    op.get_bind().connection.cursor().execute(sql)
+
+
+def downgrade() -> None:
+    """Refuse: an older version would not know why they are gone."""
+    raise NotImplementedError("doclease does not downgrade a schema; restore a backup instead")
