@@ -1,10 +1,12 @@
 """The store: every document once, under the SHA-256 of its bytes, written once and never changed.
 
-    <store>/ab/cd/abcd…   a document; whatever bears such a name is complete and durable
+    <store>/ab/abcd…      a document; whatever bears such a name is complete, and its bytes are on disk
+    <store>/ab/cd/abcd…   the same, as earlier versions kept it
     <store>/tmp/          copies in the making; what a dead process left here is swept
 
 A copy gets its name by a rename after its bytes are on disk, so that whoever dies, and whenever, leaves a temporary
-file at most. Processes need not agree on anything: the same bytes rename onto the same name.
+file at most. Processes need not agree on anything: the same bytes rename onto the same name. Names are brought to disk
+a folder at a time, so that many documents share what that costs.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from typing import BinaryIO
 
 from pipeline.errors import StoreUnavailable, UsageProblem
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 18
 _FILE_MODE = 0o640
 _FOLDER_MODE = 0o750
 _ABOVE_MODE = 0o755  # at most: whoever may write there could put another store in the place of this one
@@ -51,24 +53,41 @@ class Archive:
 
         Raises StoreUnavailable when the store cannot take it. An OSError of the source itself is passed on as it is.
         """
-        with self._faults_named(self._temporaries):
-            _make_folder(self._root)
-            _make_folder(self._temporaries)
-            temporary = self._temporaries / f"{os.getpid()}-{secrets.token_hex(16)}"
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
+        stored = self.put(source)
+        self.sync([stored])
+        return stored
+
+    def put(self, source: BinaryIO) -> Stored:
+        """Copy as `keep` does, but for the name: it is durable only after `sync`. Threads may put at once."""
+        temporary = self._temporaries / f"{os.getpid()}-{secrets.token_hex(16)}"
+        descriptor = self._create(temporary)
         try:
             with os.fdopen(descriptor, "wb", buffering=0) as copy:
                 stored = self._copy(source, copy)
             self._publish(temporary, stored)
-        finally:
+        except BaseException:
             temporary.unlink(missing_ok=True)
+            raise
         return stored
+
+    def sync(self, kept: Iterable[Stored], *, run: Callable[..., Iterable[None]] = map) -> None:
+        """Bring the names of what was put to disk, each folder once. `run` may be the map of a pool.
+
+        Also names that were there: whoever gave them may not have come as far, and may never.
+        """
+        folders = {self.path_of(each.sha256).parent for each in kept}
+        above = {folder.parent for folder in folders} - folders - {self._root}
+        with self._faults_named(self._root):
+            for level in (folders, above, {self._root} if folders else set()):
+                list(run(sync_folder, level))
 
     def path_of(self, sha256: str) -> Path:
         """Where a document with that hash is, or would be. Raises UsageProblem for what is no hash."""
         if not _SHA256.fullmatch(sha256):
             raise UsageProblem(f"{sha256[:80]!r} is not a SHA-256; give 64 hexadecimal digits in lower case")
-        return self._root / sha256[:2] / sha256[2:4] / sha256
+        folder = self._root / sha256[:2]
+        path, early = folder / sha256, folder / sha256[2:4] / sha256
+        return path if path.exists() or not early.exists() else early
 
     def verify(self, sha256: str) -> bool:
         """Whether the store holds those bytes undamaged, by hashing them again. Raises StoreUnavailable."""
@@ -110,21 +129,31 @@ class Archive:
             os.fsync(copy.fileno())
         return Stored(digest.hexdigest(), byte_count)
 
-    def _publish(self, temporary: Path, stored: Stored) -> None:
-        """Give the copy its name and make the name durable.
+    def _create(self, temporary: Path) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        with self._faults_named(self._temporaries):
+            try:
+                return os.open(temporary, flags, _FILE_MODE)
+            except FileNotFoundError:
+                _make_folder(self._root)
+                _make_folder(self._temporaries)
+                return os.open(temporary, flags, _FILE_MODE)
 
-        Also when the name was there: whoever gave it may not have come as far, and may never. A copy of other bytes
-        was damaged by somebody else; the fresh one takes its place.
+    def _publish(self, temporary: Path, stored: Stored) -> None:
+        """Give the copy its name.
+
+        A copy of other bytes that bears it was damaged by somebody else; the fresh one takes its place.
         """
         path = self.path_of(stored.sha256)
         with self._faults_named(path):
-            folders = (path.parent.parent, path.parent)
-            for folder in folders:
-                _make_folder(folder)
-            if not (_has_size(path, stored.byte_count) and self.verify(stored.sha256)):
+            if _has_size(path, stored.byte_count) and self.verify(stored.sha256):
+                temporary.unlink()
+                return
+            try:
                 temporary.rename(path)
-            for folder in (*reversed(folders), self._root):
-                sync_folder(folder)
+            except FileNotFoundError:
+                _make_folder(path.parent)
+                temporary.rename(path)
 
     @contextmanager
     def _faults_named(self, path: Path) -> Iterator[None]:

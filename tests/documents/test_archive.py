@@ -33,7 +33,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 archive.Archive(Path(sys.argv[1])).keep(sys.stdin.buffer)
 """
-CONTENT = bytes(range(256)) * 12_000  # three chunks and a bit
+CONTENT = bytes(range(256)) * 12_000  # several chunks and a bit
 
 
 def _sha256(content: bytes) -> str:
@@ -71,9 +71,35 @@ def test_what_is_kept_is_found_under_the_hash_of_its_bytes(tmp_path: Path) -> No
     stored = archive.keep(io.BytesIO(CONTENT))
     assert stored == Stored(_sha256(CONTENT), len(CONTENT))
     path = archive.path_of(stored.sha256)
-    assert path == tmp_path / "store" / stored.sha256[:2] / stored.sha256[2:4] / stored.sha256
+    assert path == tmp_path / "store" / stored.sha256[:2] / stored.sha256
     assert path.read_bytes() == CONTENT
     assert _files(tmp_path) == [path]
+
+
+def test_a_document_is_found_where_earlier_versions_kept_it_and_is_not_kept_twice(tmp_path: Path) -> None:
+    archive, sha256 = Archive(tmp_path), _sha256(CONTENT)
+    early = tmp_path / sha256[:2] / sha256[2:4] / sha256
+    early.parent.mkdir(parents=True)
+    early.write_bytes(CONTENT)
+    assert archive.path_of(sha256) == early
+    assert archive.verify(sha256)
+    archive.keep(io.BytesIO(CONTENT))
+    assert _files(tmp_path) == [early]
+
+
+def test_names_of_many_documents_are_brought_to_disk_folder_by_folder_and_each_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, old = Archive(tmp_path), _sha256(b"old")
+    early = tmp_path / old[:2] / old[2:4] / old
+    early.parent.mkdir(parents=True)
+    early.write_bytes(b"old")
+    kept = [archive.put(io.BytesIO(content)) for content in (b"old", *(b"%d" % number for number in range(300)))]
+    synced: list[Path] = []
+    monkeypatch.setattr("pipeline.documents.archive.sync_folder", synced.append)
+    archive.sync(kept)
+    assert sorted(synced) == sorted({tmp_path, early.parent, *(tmp_path / each.sha256[:2] for each in kept)})
+    assert synced[-1] == tmp_path
 
 
 def test_an_empty_document_can_be_kept(tmp_path: Path) -> None:
@@ -118,7 +144,7 @@ def test_neither_others_nor_a_narrow_umask_change_who_may_read(tmp_path: Path) -
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    folders = [path.parent, path.parent.parent, tmp_path / "store", tmp_path / "store" / "tmp"]
+    folders = [path.parent, tmp_path / "store", tmp_path / "store" / "tmp"]
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o750}
 
 
