@@ -3,7 +3,7 @@
 
 REVOKE ALL ON
     alembic_version, arrivals, attachments, attempts, checks, clauses, corrections, current_contracts, current_invoices,
-    current_results, documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
+    current_results, documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks, workers,
     accepted_results, attachments_v, attempts_v, business_duplicates, checks_v, clauses_v, contract_parties, contracts,
     corrections_v, current_groups, documents_v, failures, fields_v, invoice_lines, invoice_taxes, invoices, pages_v,
     queue_status, recoveries, review_documents, review_queue, throughput
@@ -58,6 +58,9 @@ GRANT INSERT (task_id, page_no, attempt_no, text, layout, source, engine, error,
 GRANT EXECUTE ON FUNCTION folded(text), printed_amounts(text) TO "<work>";
 GRANT INSERT, UPDATE (name, media_type, document_id, left_out, rendition_of) ON attachments TO "<work>";
 GRANT UPDATE (last_ok_at, braked_at, graced_at, swept_by) ON sweeper_state TO "<work>";
+-- A worker's own row ends with it; everybody who sweeps clears away those of the dead.
+GRANT SELECT, INSERT, DELETE, UPDATE (session_pid, session_start, server_started_at, attended_at, returned_at, missing_since)
+    ON workers TO "<work>";
 GRANT INSERT, UPDATE (seconds_per_page, samples, calibrated_at) ON lease_rates TO "<work>";
 
 -- What a result says becomes rows by a trigger with the owner's rights; lines and clauses, which are many, by the worker. It
@@ -69,7 +72,7 @@ GRANT SELECT ON corrections, current_invoices, current_results TO "<work>";
 -- Review: all that, and corrections, which are only ever added.
 GRANT SELECT ON
     arrivals, attachments, attempts, checks, clauses, corrections, current_contracts, current_invoices, current_results,
-    documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks,
+    documents, field_groups, fields, inbox_scans, lease_rates, pages, reasons, sweeper_state, tasks, workers,
     accepted_results, attachments_v, attempts_v, business_duplicates, checks_v, clauses_v, contract_parties, contracts,
     corrections_v, current_groups, documents_v, failures, fields_v, invoice_lines, invoice_taxes, invoices, pages_v,
     queue_status, recoveries, review_documents, review_queue, throughput

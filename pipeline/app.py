@@ -38,9 +38,10 @@ from pipeline.metrics.counting import CountingChild, CountingHands, CountingQueu
 from pipeline.metrics.counts import Counts
 from pipeline.passwords import known_passwords
 from pipeline.queue.lease import LeasePolicy
+from pipeline.queue.presence import Presence
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
-from pipeline.queue.sweeper import Sweeper
+from pipeline.queue.sweeper import Rhythm, Sweeper
 from pipeline.queue.wakeup import Bell, Listener, Notifier
 from pipeline.registering import Registry
 from pipeline.remembered import Memory
@@ -54,6 +55,7 @@ from pipeline.worker.supervisor import Supervisor
 
 ABANDONED_AFTER_SECONDS = 3600
 RATES_SECONDS = 10.0
+LOOKS_A_POLL = 10
 
 logger = logging.getLogger(__name__)
 
@@ -184,14 +186,15 @@ class App:
 
     def sweeper(self, bell: Bell | None = None) -> Sweeper:
         """The background jobs of this process."""
-        return Sweeper(
-            self.queue,
-            worker=self.worker_id,
-            interval_seconds=self.settings.sweep.interval_seconds,
-            batch=self.settings.sweep.batch,
-            on_work=self.notifier.notify if bell is None else bell.ring,
-            learn=self.settings.lease.learn,
+        rhythm = Rhythm(
+            self.settings.sweep.interval_seconds,
+            self.settings.queue.poll_seconds,
+            self.settings.sweep.batch,
+            self.settings.lease.learn,
         )
+        if bell is None:
+            return Sweeper(self.queue, worker=self.worker_id, rhythm=rhythm, on_work=self.notifier.notify)
+        return Sweeper(self.queue, worker=self.worker_id, rhythm=rhythm, on_work=bell.ring, on_ready=bell.ring)
 
     def supervisor(
         self,
@@ -207,7 +210,10 @@ class App:
         suspect_lane = threading.Lock()
         hands = CountingHands(self.counts)
         equipment = self._equipment()
-        slot_settings = SlotSettings(poll_seconds=self.settings.queue.poll_seconds, until=until)
+        poll_seconds = self.settings.queue.poll_seconds
+        if until is Until.STOPPED:  # looks wake the slots; that one of them polls is the net under it
+            poll_seconds *= LOOKS_A_POLL * slots
+        slot_settings = SlotSettings(poll_seconds=poll_seconds, until=until)
         return Supervisor(
             slots=[
                 Slot(
@@ -223,7 +229,7 @@ class App:
                 for _ in range(slots)
             ],
             sweeper=sweeper,
-            listener=self._listener(bell),
+            listener=self._listener(bell, sweeper),
             bell=bell,
             drain_seconds=self.settings.worker.drain_seconds,
             companions=companions,
@@ -260,10 +266,11 @@ class App:
             # Intake finds out for itself, waits for the store and says so; a clean-up is no reason to end.
             logger.debug("abandoned copies not removed: %s", error)
 
-    def _listener(self, bell: Bell) -> Listener | None:
+    def _listener(self, bell: Bell, sweeper: Sweeper) -> Listener | None:
         if self.settings.database.pooler == "transaction":
             return None
-        return Listener(self._connect_listener, bell)
+        presence = Presence(self.worker_id) if self.settings.sweep.presence else None
+        return Listener(self._connect_listener, bell, presence=presence, on_lost=sweeper.look_soon)
 
     def _connect_listener(self) -> psycopg.Connection[tuple[object, ...]]:
         return database.listening_connection(self.url, self.settings.database)

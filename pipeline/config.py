@@ -102,7 +102,7 @@ class QueueSettings:
     max_releases: int = 20
     backoff_seconds: float = 5
     backoff_cap_seconds: float = 600
-    poll_seconds: float = 2
+    poll_seconds: float = 1.5
 
     @property
     def aging_ms(self) -> int:
@@ -129,10 +129,11 @@ class LeaseSettings:
 
 @dataclass(frozen=True, slots=True)
 class SweepSettings:
-    """How often expired leases are looked for."""
+    """How often expired leases are looked for, and whether the end of a worker's session shortens its leases."""
 
     interval_seconds: float = 5
     batch: int = 500
+    presence: bool = True
 
 
 @dataclass(frozen=True, slots=True)

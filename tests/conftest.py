@@ -124,6 +124,7 @@ def empty(engine: Engine) -> None:
             "documents",
             "lease_rates",
             "inbox_scans",
+            "workers",
         ):
             connection.execute(text(f"DELETE FROM {table}"))
         connection.execute(

@@ -118,6 +118,27 @@ class SweepReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look saw: tasks that are ready, delayed ones that are due, and how many workers attend.
+
+    `absent` of them have no session any more, or had none at an earlier look.
+    """
+
+    ready: bool
+    due: bool
+    workers: int
+    absent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """How many leases of workers that are gone were shortened; `again` asks for the second look, soon."""
+
+    shortened: int
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TaskState:
     """A task as it stands, for those who wait for it or explain it."""
 

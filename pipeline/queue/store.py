@@ -26,6 +26,8 @@ from pipeline.queue.model import (
     Completion,
     NewTask,
     Outcome,
+    Seen,
+    Shortened,
     SweepReport,
     Swept,
     TaskState,
@@ -197,6 +199,32 @@ class Queue:
         return promoted
 
     def cancel(self, task_id: int) -> Status:
+    def look(self) -> Seen:
+        """See what there is to do. Changes nothing, and costs a handful of pages at any size."""
+        (row,) = self._all("look")
+        return Seen(**row._mapping)
+
+    def shorten(
+        self, *, worker: str, interval_seconds: float, patience_seconds: float, unrest_seconds: float
+    ) -> Shortened:
+        """End the leases of workers whose sessions are gone, so that the next sweep judges them. Safe any time.
+
+        `worker` is who asks, and lives. A session has to be missing for so many seconds: in a time of unrest for more.
+        """
+        (row,) = self._all(
+            "shorten",
+            worker=worker,
+            interval_seconds=interval_seconds,
+            patience_seconds=patience_seconds,
+            unrest_seconds=unrest_seconds,
+        )
+        return Shortened(**row._mapping)
+
+    def leave(self, worker: str) -> None:
+        """Say that a worker ends: nobody looks for its session any more."""
+        with self._single.connect() as connection:
+            connection.execute(statement("leave"), {"worker": worker})
+
         """Cancel at once what waits, ask what is in work to stop; returns the status now. Raises IllegalMove."""
         row = self._one("cancel", task_id=task_id)
         if row is None:

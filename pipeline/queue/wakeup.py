@@ -16,11 +16,14 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import Engine, text
 
+from pipeline.queue.presence import Presence
+
 CHANNEL = "doclease_work"  # in schema public; elsewhere the schema's name follows
 _CHANNEL = f"'{CHANNEL}' || COALESCE('_' || NULLIF(current_schema(), 'public'), '')"
 NOTIFY_PAUSE_SECONDS = 0.05
 LISTEN_SECONDS = 10.0
-RECONNECT_SECONDS = 2.0
+# Between two tries to connect: the first after a lost session comes at once, since that session stood for its worker.
+FIRST_PAUSE_SECONDS, RECONNECT_SECONDS = 0.05, 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -72,12 +75,25 @@ class Bell:
 
 
 class Listener(threading.Thread):
-    """Rings the bell at every notification, on a connection of its own that reconnects by itself."""
+    """Rings the bell at every notification, on a connection of its own that reconnects by itself.
 
-    def __init__(self, connect: Callable[[], psycopg.Connection[tuple[object, ...]]], bell: Bell) -> None:
+    That session also stands for the worker, where it is given its `presence`. `on_lost` is called when it was lost.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], psycopg.Connection[tuple[object, ...]]],
+        bell: Bell,
+        *,
+        presence: Presence | None = None,
+        on_lost: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(name="listener", daemon=True)
         self._connect = connect
         self._bell = bell
+        self._presence = presence
+        self._on_lost = on_lost
+        self._pause_seconds = FIRST_PAUSE_SECONDS
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -91,13 +107,18 @@ class Listener(threading.Thread):
                 self._listen()
             except psycopg.Error as error:
                 logger.debug("listening interrupted: %s", error)
-                self._stopping.wait(RECONNECT_SECONDS)
+                self._on_lost()
+                self._stopping.wait(self._pause_seconds)
+                self._pause_seconds = min(2 * self._pause_seconds, RECONNECT_SECONDS)
             self._bell.ring()
 
     def _listen(self) -> None:
         with self._connect() as connection:
             (channel,) = connection.execute(f"SELECT {_CHANNEL}").fetchall()[0]
             connection.execute(SQL("LISTEN {}").format(Identifier(str(channel))))
+            if self._presence is not None and not self._stopping.is_set():
+                self._presence.attend(connection)
+            self._pause_seconds = FIRST_PAUSE_SECONDS
             while not self._stopping.is_set():
                 for _ in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
                     self._bell.ring()

@@ -22,7 +22,7 @@ _NEEDED: Mapping[str, str] = {
     """,
     "work": """
         UPDATE tasks, INSERT attempts, UPDATE attempts, INSERT pages, UPDATE pages, INSERT attachments,
-        UPDATE attachments, UPDATE sweeper_state, INSERT lease_rates, UPDATE lease_rates
+        UPDATE attachments, UPDATE sweeper_state, INSERT lease_rates, UPDATE lease_rates, INSERT workers, UPDATE workers
     """,
 }
 _MAY = text("""

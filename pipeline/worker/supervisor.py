@@ -77,9 +77,9 @@ class Supervisor:
             self._ending.set()
             for thread in beside:
                 thread.join()
-            self._sweeper.stop()
             if self._listener is not None:
                 self._listener.stop()
+            self._sweeper.stop()
 
     def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
         """Until every slot ended. Waits in short steps: what a signal asked for is passed on between them."""

@@ -24,6 +24,7 @@ TOKEN = {"task_id", "lease_token"}
 NEW_TASK = {field.name for field in fields(NewTask)} | {"aging_ms"}
 USAGE = {field.name for field in fields(Usage)}
 BOUND: dict[str, set[str]] = {
+    "attend": {"worker", "host", "session_pid", "returned"},
     "calibrate": set(),
     "cancel": {"task_id"},
     "checkpoint": TOKEN | {"pages_done", "pages_stored", "lease_seconds"},
@@ -34,12 +35,15 @@ BOUND: dict[str, set[str]] = {
     "held": {"worker"},
     "late_finish": TOKEN,
     "live": set(),
+    "leave": {"worker"},
     "outcome": TOKEN,
+    "look": set(),
     "promote": {"batch"},
     "rates": {"handler"},
     "reject": (NEW_TASK - {"ocr_page_count"}) | {"status", "reason", "error"},
     "retry": {"task_id"},
     "state": {"task_id"},
+    "shorten": {"worker", "interval_seconds", "patience_seconds", "unrest_seconds"},
     "sweep": {
         "worker",
         "interval_seconds",

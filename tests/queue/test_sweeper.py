@@ -13,7 +13,7 @@ from pipeline import database
 from pipeline.config import DatabaseSettings
 from pipeline.queue.settle import Fault
 from pipeline.queue.store import Queue
-from pipeline.queue.sweeper import Sweeper
+from pipeline.queue.sweeper import Rhythm, Sweeper
 from tests.conftest import AGING_MS, Clock
 from tests.queue import rows
 from tests.tasks import add_task
@@ -38,7 +38,7 @@ def woken() -> Woken:
 @pytest.fixture
 def sweeper(queue: Queue, woken: Woken) -> Iterator[Sweeper]:
     """A sweeper that has not been started, and is stopped in the end."""
-    sweeper = Sweeper(queue, worker="sweeper", interval_seconds=0.1, batch=2, on_work=woken)
+    sweeper = Sweeper(queue, worker="sweeper", rhythm=Rhythm(0.1, 0.1, 2), on_work=woken)
     yield sweeper
     sweeper.stop()
 
@@ -92,7 +92,7 @@ def test_a_cut_connection_is_survived_and_the_next_sweep_works(
     own = database.open_engine(database_url, DatabaseSettings(), name="cut-off")
     event.listen(own, "begin", clock.set_on)
     of_sweeper = Queue(own, limits=queue.limits, aging_ms=AGING_MS)
-    sweeper = Sweeper(of_sweeper, worker="sweeper", interval_seconds=0.1, batch=2, on_work=Woken())
+    sweeper = Sweeper(of_sweeper, worker="sweeper", rhythm=Rhythm(0.1, 0.1, 2), on_work=Woken())
     sweeper.start()
     try:
         rows.until(lambda: rows.terminate(engine, "application_name = 'doclease cut-off'") > 0)
@@ -129,7 +129,7 @@ def test_an_overdue_sweep_is_done_before_the_claim(
 def test_a_sweep_that_is_not_overdue_is_left_to_the_scheduler(
     engine: Engine, queue: Queue, clock: Clock, woken: Woken
 ) -> None:
-    patient = Sweeper(queue, worker="sweeper", interval_seconds=3600, batch=2, on_work=woken)
+    patient = Sweeper(queue, worker="sweeper", rhythm=Rhythm(3600, 3600, 2), on_work=woken)
     (lost,) = _lose(engine, queue, clock, tasks=1)
     patient.run_if_overdue()
     assert rows.status(engine, lost) == "processing"
@@ -162,7 +162,7 @@ def test_an_overdue_sweep_that_meets_a_fault_leaves_it_to_the_claim(
 def test_several_sweepers_at_once_take_each_task_once(engine: Engine, queue: Queue, clock: Clock, woken: Woken) -> None:
     lost = _lose(engine, queue, clock, tasks=8)
     sweepers = [
-        Sweeper(queue, worker=f"sweeper-{number}", interval_seconds=0.1, batch=1, on_work=woken) for number in range(4)
+        Sweeper(queue, worker=f"sweeper-{number}", rhythm=Rhythm(0.1, 0.1, 1), on_work=woken) for number in range(4)
     ]
     threads = [threading.Thread(target=each.run_once) for each in sweepers]
     for thread in threads:
