@@ -191,14 +191,6 @@ class Queue:
             self._front.forget()
         return report
 
-    def promote(self, *, batch: int = 500) -> int:
-        """Put delayed tasks whose wait is over back in line; returns how many. Safe to run anywhere, any time."""
-        promoted = len(self._all("promote", batch=batch))
-        if promoted:
-            self._front.forget()
-        return promoted
-
-    def cancel(self, task_id: int) -> Status:
     def look(self) -> Seen:
         """See what there is to do. Changes nothing, and costs a handful of pages at any size."""
         (row,) = self._all("look")
@@ -225,6 +217,14 @@ class Queue:
         with self._single.connect() as connection:
             connection.execute(statement("leave"), {"worker": worker})
 
+    def promote(self, *, batch: int = 500) -> int:
+        """Put delayed tasks whose wait is over back in line; returns how many. Safe to run anywhere, any time."""
+        promoted = len(self._all("promote", batch=batch))
+        if promoted:
+            self._front.forget()
+        return promoted
+
+    def cancel(self, task_id: int) -> Status:
         """Cancel at once what waits, ask what is in work to stop; returns the status now. Raises IllegalMove."""
         row = self._one("cancel", task_id=task_id)
         if row is None:
