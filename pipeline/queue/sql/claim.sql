@@ -6,15 +6,21 @@
 -- FOR NO KEY UPDATE: a row of attempts being inserted elsewhere must not hide its task.
 -- :from_rank spares the index entries of tasks that are long claimed, see pipeline/queue/front.py.
 -- 'enqueued' is a literal: a bound status would lose the partial index under a generic plan.
+-- (SELECT :batch), (SELECT :from_rank): values that a plan cannot look into. So one plan serves them all and is kept, where
+-- planning costs as much as claiming; LIMIT 1000 tells it that few rows are wanted, and is the most that there ever are.
 WITH picked AS MATERIALIZED (
-    SELECT task_id, ctid AS place
-    FROM tasks
-    WHERE status = 'enqueued'
-        AND rank_ms >= CAST(:from_rank AS bigint)
-        AND (crash_count = 0 OR CAST(:suspects AS boolean))
-    ORDER BY rank_ms, task_id
-    LIMIT CAST(:batch AS integer)
-    FOR NO KEY UPDATE SKIP LOCKED
+    SELECT task_id, place
+    FROM (
+        SELECT task_id, ctid AS place
+        FROM tasks
+        WHERE status = 'enqueued'
+            AND rank_ms >= (SELECT CAST(:from_rank AS bigint))
+            AND (crash_count = 0 OR (SELECT CAST(:suspects AS boolean)))
+        ORDER BY rank_ms, task_id
+        LIMIT (SELECT CAST(:batch AS integer))
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) AS ready
+    LIMIT 1000
 ),
 claimed AS (
     UPDATE tasks
