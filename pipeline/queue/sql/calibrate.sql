@@ -1,15 +1,26 @@
 -- Promise: seconds a page takes, by handler and kind of page: the 99th percentile over the newest 10,000 attempts, where
--- there are 50 or more. A killed attempt counts as at least what it used, so that survivors do not make leases short.
+-- there are 50 or more. A killed attempt counts as at least what it used, so that survivors do not make leases short; so
+-- does one that was given back with pages done: the slowest come to their deadline.
+-- Of an attempt whose worker was lost nobody knows more than its last sign of life, unless it finished late: the lease that
+-- it then took to be noticed says nothing of pages, and leases must not learn from leases.
+-- The first second is left to the fixed part of a lease: a claim may wait in memory for the one before it, an end for its
+-- commit, and a document of two pages takes less than either. Processor time has no such waits, so it counts in full.
+-- Where pages need recognition, the others weigh nothing beside them: what a document took is put down to those.
 WITH recent AS (
     SELECT
         tasks.handler,
         CASE WHEN tasks.ocr_page_count > 0 THEN 'ocr' ELSE 'text' END AS source,
-        EXTRACT(EPOCH FROM attempts.ended_at - attempts.started_at)
-            / GREATEST(attempts.pages_done - attempts.pages_reused, 1) AS seconds_per_page
+        GREATEST(EXTRACT(EPOCH FROM attempts.lasted) - 1, attempts.cpu_seconds, 0)
+            / GREATEST(LEAST(attempts.pages, NULLIF(tasks.ocr_page_count, 0)), 1) AS seconds_per_page
     FROM (
-        SELECT *
+        SELECT
+            task_id,
+            cpu_seconds,
+            pages_done - pages_reused AS pages,
+            CASE outcome WHEN 'expired' THEN COALESCE(late_finish_at, progressed_at) ELSE ended_at END - started_at AS lasted
         FROM attempts
         WHERE outcome IN ('succeeded', 'crashed', 'expired')
+            OR (outcome = 'released' AND pages_done > pages_reused)
         ORDER BY task_id DESC, attempt_no DESC
         LIMIT 10000
     ) AS attempts
