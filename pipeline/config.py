@@ -118,8 +118,8 @@ class LeaseSettings:
     per_page_seconds: float = 0.5
     ocr_per_page_seconds: float = 20
     min_seconds: float = 15
-    max_seconds: float = 900
-    step_pages: int = 20
+    max_seconds: float = 45
+    step_pages: int = 50
     checkpoint_seconds: float = 5
     slack: float = 4
     busy_extensions: int = 2

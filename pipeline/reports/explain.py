@@ -5,17 +5,17 @@ Pure: rows as pipeline.reports.queries reads them, the lease policy and the limi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.settle import Limits
 from pipeline.reasons import Reason, Retry
 from pipeline.reports.durations import duration, moment
+from pipeline.reports.lengths import count, figure, lease_sum
 from pipeline.reports.queries import TaskStory
 
 Row = Mapping[str, Any]
-_EXAMPLES = (2, 20, 200)
 
 
 def explain(story: TaskStory, policy: LeasePolicy, limits: Limits, *, sweep_seconds: float) -> list[str]:
@@ -40,38 +40,17 @@ def lease_arithmetic(task: Row, policy: LeasePolicy) -> str:
     total = policy.deadline_seconds(pages, ocr_pages)
     whole = f"The whole attempt may take {duration(task['deadline_seconds'])}."
     if abs(stored - today) < 0.05:
-        return f"Its lease is {_figure(stored)} s = {_sum(policy, pages, ocr_pages)}. {whole}"
+        return f"Its lease is {figure(stored)} s = {lease_sum(policy, pages, ocr_pages)}. {whole}"
     return (
-        f"Its lease is {_figure(stored)} s, fixed when it was taken in. With today's settings and rates it would be"
-        f" {_figure(today)} s = {_sum(policy, pages, ocr_pages)}, and the attempt {duration(total)}. {whole}"
+        f"Its lease is {figure(stored)} s, fixed when it was taken in. With today's settings and rates it would be"
+        f" {figure(today)} s = {lease_sum(policy, pages, ocr_pages)}, and the attempt {duration(total)}. {whole}"
     )
-
-
-def lease_table(policies: Mapping[str, LeasePolicy], rates: Sequence[Row], *, learning: bool) -> list[dict[str, Any]]:
-    """What `doclease leases` shows: by handler and kind of page the rate in force, its origin, the resulting leases."""
-    learned = {(row["handler"], row["source"]): row for row in rates}
-    table = []
-    for handler, policy in policies.items():
-        for source, rate in (("text", policy.per_page_seconds), ("ocr", policy.ocr_per_page_seconds)):
-            seen = learned.get((handler, source))
-            table.append(
-                {
-                    "handler": handler,
-                    "source": source,
-                    "seconds_per_page": round(rate, 4),
-                    "from": "learned" if seen and learning else "default",
-                    "measured_p99": round(seen["seconds_per_page"], 4) if seen else None,
-                    "samples": seen["samples"] if seen else 0,
-                    **{f"lease_{n}": round(policy.lease_seconds(n, n * (source == "ocr")), 1) for n in _EXAMPLES},
-                }
-            )
-    return table
 
 
 def _headline(story: TaskStory) -> str:
     task = story.task
     reason = f" ({task['reason']})" if task["finished_at"] and task["reason"] != task["status"] else ""
-    done = f"{min(task['pages_done'], task['page_count'])} of {_count(task['page_count'], 'page')} done"
+    done = f"{min(task['pages_done'], task['page_count'])} of {count(task['page_count'], 'page')} done"
     as_type = "type by content" if task["handler"] == "auto" else f"as {task['handler']}"
     return (
         f"Task {task['task_id']}: {task['name']} (document {task['document_id']}), {as_type},"
@@ -94,12 +73,12 @@ def _attempts(story: TaskStory) -> Iterator[str]:
 
 def _started(row: Row, now: Any) -> str:
     at = f"at page {row['pages_reused'] + 1}"
-    reused = f", {_count(row['pages_reused'], 'page')} of earlier attempts reused" if row["pages_reused"] else ""
+    reused = f", {count(row['pages_reused'], 'page')} of earlier attempts reused" if row["pages_reused"] else ""
     return f"worker {row['worker']} began {at} at {moment(row['started_at'], now)}{reused};"
 
 
 def _ended(row: Row, now: Any) -> str:
-    done = f"{_count(row['pages_done'] - row['pages_reused'], 'page')} done, renewed {_times(row['renewals'])}"
+    done = f"{count(row['pages_done'] - row['pages_reused'], 'page')} done, renewed {_times(row['renewals'])}"
     if row["ended_at"] is None:
         since = duration((now - row["progressed_at"]).total_seconds())
         return f"in work, {done}, last progress {since} ago."
@@ -123,19 +102,6 @@ def _counters(task: Row, limits: Limits) -> str:
         f"failures {task['failure_count']} of {limits.max_failures}, crashes {task['crash_count']} of"
         f" {limits.max_crashes}, given back {task['release_count']} of {limits.max_releases}"
     )
-
-
-def _sum(policy: LeasePolicy, pages: int, ocr_pages: int) -> str:
-    step = min(max(pages, 1), policy.step_pages, policy.max_pages)
-    ocr = min(max(ocr_pages, 0), step)
-    terms = [f"{_figure(policy.base_seconds)} s"]
-    if step > ocr:
-        terms.append(f"{_figure(policy.per_page_seconds)} s x {_count(step - ocr, 'page')}")
-    if ocr:
-        terms.append(f"{_figure(policy.ocr_per_page_seconds)} s x {_count(ocr, 'page')} to recognise")
-    clamp = f"at least {_figure(policy.min_seconds)} s, at most {_figure(policy.max_seconds)} s"
-    covers = f"; a lease covers the next {step} of its {pages} pages" if step < pages else ""
-    return f"{' + '.join(terms)}, {clamp}{covers}"
 
 
 def _next(story: TaskStory, limits: Limits, sweep_seconds: float) -> Iterator[str]:
@@ -163,7 +129,7 @@ def _next(story: TaskStory, limits: Limits, sweep_seconds: float) -> Iterator[st
 def _next_in_line(story: TaskStory, sweep_seconds: float) -> Iterator[str]:
     task, line = story.task, story.line
     ahead = line["tasks_ahead"]
-    before = f"; {_count(ahead, 'task')} of {_count(line['pages_ahead'], 'page')} before it" if ahead else ""
+    before = f"; {count(ahead, 'task')} of {count(line['pages_ahead'], 'page')} before it" if ahead else ""
     yield f"Next: it is number {ahead + 1} in line{before}. A worker takes it when a slot is free. {_resumes(task)}"
     if task["crash_count"]:
         yield "It took a worker down before, so it will run in small steps, a page at a time."
@@ -221,20 +187,12 @@ def _resumes(task: Row) -> str:
         return "It starts at page 1."
     if done >= task["page_count"]:
         return "All its pages are kept; only the result is missing."
-    return f"It goes on at page {done + 1}; {_count(done, 'page')} are kept."
+    return f"It goes on at page {done + 1}; {count(done, 'page')} are kept."
 
 
 def _in(seconds: float) -> str:
     return f"in {duration(seconds)}" if seconds > 0 else f"{duration(-seconds)} ago"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
-
-
-def _figure(number: float) -> str:
-    return f"{number:.3f}".rstrip("0").rstrip(".")

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,14 +88,55 @@ def test_a_watch_ends_well_at_ctrl_c(home: Path) -> None:
         assert watch.wait() == 0
 
 
-def test_learned_rates_and_their_leases_are_shown(doclease: Doclease, engine: Engine) -> None:
-    with engine.begin() as connection:
-        connection.execute(text("INSERT INTO lease_rates VALUES ('invoice', 'text', 0.6, 70, queue_now())"))
-    rows = {(row["handler"], row["source"]): row for row in rows_of(doclease("leases", "--format", "json"))}
-    learned, default, scanned = rows["invoice", "text"], rows["auto", "text"], rows["auto", "ocr"]
-    assert (learned["from"], learned["samples"], learned["seconds_per_page"]) == ("learned", 70, 1.2)
-    assert [learned[name] for name in ("lease_2", "lease_20", "lease_200")] == [15, 34, 34]
-    assert (default["from"], default["samples"], default["seconds_per_page"]) == ("default", 0, 0.5)
-    assert [default[name] for name in ("lease_2", "lease_20", "lease_200")] == [15, 20, 20]
-    assert [scanned[name] for name in ("lease_2", "lease_20", "lease_200")] == [50, 410, 410]
-    assert "learned" in doclease("leases").stdout
+LEARNED = (
+    "INSERT INTO lease_rates VALUES ('invoice', 'text', :text, 70, queue_now()), ('auto', 'ocr', :ocr, 50, queue_now())"
+)
+
+
+@pytest.fixture
+def learned(engine: Engine) -> Callable[..., None]:
+    """Notes what calibrate learned: of text pages of invoices, of pages to recognise of what has no type."""
+
+    def note(**rates: float) -> None:
+        with engine.begin() as connection:
+            connection.execute(text(LEARNED), rates)
+
+    return note
+
+
+def test_leases_are_shown_with_the_rate_they_rest_on(doclease: Doclease, learned: Callable[..., None]) -> None:
+    learned(text=0.6, ocr=1)
+    rows = {(row["handler"], row["document"]): row for row in rows_of(doclease("leases", "--format", "json"))}
+    contract, scan, invoice = (
+        rows[which]
+        for which in (("invoice", "200-page contract"), ("auto", "10-page scan"), ("auto", "2-page invoice"))
+    )
+    assert (contract["from"], contract["samples"], contract["measured_p99"]) == ("learned", 70, 0.6)
+    assert (contract["seconds_per_page"], contract["why"]) == (1.2, "0.6 s x 2 (lease.learn_margin)")
+    assert (contract["lease_seconds"], contract["deadline_seconds"]) == (45, 4 * (10 + 1.2 * 200))
+    assert contract["sum"].startswith("10 s + 1.2 s x 50 pages, at least 15 s, at most 45 s")
+    assert (scan["source"], scan["seconds_per_page"], scan["lease_seconds"]) == ("ocr", 5, 45)
+    assert scan["why"] == "1 s x 2 (lease.learn_margin), raised to a quarter of lease.ocr_per_page_seconds"
+    assert (invoice["from"], invoice["samples"], invoice["lease_seconds"]) == ("default", 0, 15)
+    assert invoice["why"] == "lease.per_page_seconds; fewer than 50 attempts to learn from"
+
+
+def test_a_reader_is_told_the_arithmetic_of_leases_once(doclease: Doclease, learned: Callable[..., None]) -> None:
+    learned(text=90, ocr=20)
+    told = doclease("leases").stdout
+    assert "lowered to four times lease.per_page_seconds" in told
+    assert "read as invoice:\n  2-page invoice: 15 s = 10 s + 2 s x 2 pages, at least 15 s, at most 45 s." in told
+    assert told.count("200-page contract: 35 s = 10 s + 0.5 s x 50 pages") == 2, "auto, and all that learned nothing"
+    assert "The whole attempt may take 7 min 20 s." in told
+
+
+def test_what_is_not_to_be_learned_is_shown_and_not_used(
+    doclease: Doclease, home: Path, learned: Callable[..., None]
+) -> None:
+    with (home / "config.yaml").open("a", encoding="utf-8") as config:
+        config.write("lease: {learn: false}\n")
+    learned(text=0.6, ocr=1)
+    rows = rows_of(doclease("leases", "--format", "json"))
+    (row,) = [row for row in rows if (row["handler"], row["document"]) == ("invoice", "2-page invoice")]
+    assert (row["seconds_per_page"], row["from"], row["measured_p99"]) == (0.5, "default", 0.6)
+    assert row["why"] == "lease.per_page_seconds; lease.learn is false"

@@ -72,8 +72,8 @@ def test_the_place_in_line_is_told(doclease: Doclease, engine: Engine, queue: Qu
 def test_a_lease_of_other_settings_is_told_apart(doclease: Doclease, engine: Engine, queue: Queue) -> None:
     told = doclease("tasks", "explain", str(add_task(engine, queue, pages=200, lease_seconds=17))).stdout
     assert "Its lease is 17 s, fixed when it was taken in" in told
-    assert "20 s = 10 s + 0.5 s x 20 pages" in told
-    assert "covers the next 20 of its 200 pages" in told
+    assert "35 s = 10 s + 0.5 s x 50 pages" in told
+    assert "covers the next 50 of its 200 pages" in told
 
 
 def test_work_in_hand_is_told_with_what_happens_next(doclease: Doclease, engine: Engine, queue: Queue) -> None:
