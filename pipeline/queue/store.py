@@ -61,6 +61,14 @@ class Queue:
         self._front.came(row.rank_ms)
         return int(row.task_id)
 
+    def enqueue_all(self, connection: Connection, tasks: Sequence[NewTask]) -> dict[int, int]:
+        """Put tasks of different documents in line, in this order; returns the task of each document. All or none."""
+        given = json.dumps([asdict(task) for task in tasks])
+        rows = connection.execute(statement("enqueue_all"), {"tasks": given, "aging_ms": self._aging_ms}).all()
+        for row in rows:
+            self._front.came(row.rank_ms)
+        return {row.document_id: row.task_id for row in rows}
+
     def reject(self, connection: Connection, task: NewTask, *, status: Status, reason: str, error: str) -> int:
         """Record a task that ended before it began, as failed or quarantined, with its reason; returns its id."""
         values = {**asdict(task), "aging_ms": self._aging_ms, "status": status, "reason": reason, "error": error}

@@ -31,6 +31,7 @@ BOUND: dict[str, set[str]] = {
     "claim": {"worker", "batch", "suspects", "from_rank"},
     "complete": {"completions"},
     "enqueue": NEW_TASK,
+    "enqueue_all": {"tasks", "aging_ms"},
     "fail": TOKEN | USAGE | {field.name for field in fields(Decision)} | {"reason", "error", "page_no"},
     "held": {"worker"},
     "late_finish": TOKEN,
