@@ -119,9 +119,9 @@ class SweepReport:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a look saw: tasks that are ready, delayed ones that are due, and how many workers attend.
+    """What a look saw: tasks that are ready, delayed ones that are due, and how many workers are on record.
 
-    `absent` of them have no session any more, or had none at an earlier look.
+    `absent` of them have no session any more.
     """
 
     ready: bool

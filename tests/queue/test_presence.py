@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import URL, Engine, text
+from sqlalchemy import URL, Connection, Engine, text
 
 from pipeline import database
 from pipeline.config import DatabaseSettings
-from pipeline.queue.model import Shortened
+from pipeline.queue.model import Claim, Shortened
 from pipeline.queue.presence import Presence
 from pipeline.queue.settle import Fault
+from pipeline.queue.statements import statement
 from pipeline.queue.store import Queue
 from pipeline.queue.sweeper import PATIENCE_SECONDS, UNREST_SECONDS, Rhythm, Sweeper
 from pipeline.queue.wakeup import Bell, Listener
@@ -21,7 +23,7 @@ from tests import pooling
 from tests.conftest import Clock
 from tests.faults.hosts import forwarded
 from tests.faults.servers import public_folder
-from tests.queue import rows
+from tests.queue import races, rows
 from tests.tasks import add_task
 
 Session = psycopg.Connection[tuple[object, ...]]
@@ -74,12 +76,16 @@ class Floor:
 
     def look(self, by: str = "two") -> Shortened:
         """What a look that found somebody absent does next."""
-        return self.queue.shorten(
-            worker=by,
-            interval_seconds=rows.INTERVAL_SECONDS,
-            patience_seconds=PATIENCE_SECONDS,
-            unrest_seconds=UNREST_SECONDS,
-        )
+        return self.queue.shorten(**self.values(by))
+
+    def values(self, by: str) -> dict[str, Any]:
+        """What such a look passes."""
+        return {
+            "worker": by,
+            "interval_seconds": rows.INTERVAL_SECONDS,
+            "patience_seconds": PATIENCE_SECONDS,
+            "unrest_seconds": UNREST_SECONDS,
+        }
 
     def look_twice(self, by: str = "two") -> int:
         """Two looks, far enough from each other; how many leases the second one shortened."""
@@ -190,6 +196,39 @@ def test_a_task_renewed_inside_the_second_look_keeps_its_lease(floor: Floor, eng
     assert floor.look() == Shortened(0, again=False)
 
 
+def _renew(floor: Floor, claim: Claim) -> None:
+    rows.checkpoint(floor.queue, claim, lease_seconds=LONG)
+
+
+def _hand_over(floor: Floor, claim: Claim) -> None:
+    rows.fail(floor.queue, claim, Fault.RELEASE)
+    assert floor.queue.claim("three")
+
+
+@pytest.mark.parametrize("act", [_renew, _hand_over])
+def test_what_is_committed_while_a_look_is_under_way_counts(
+    floor: Floor, engine: Engine, clock: Clock, act: Callable[[Floor, Claim], None]
+) -> None:
+    """The look has its snapshot, in which the worker is silent; something happens; the look goes on."""
+    add_task(engine, floor.queue, lease_seconds=LONG)
+    (claim,) = floor.queue.claim("one")
+    floor.lose("one", tasks=0)
+    floor.look()
+    clock.advance(seconds=PATIENCE_SECONDS)
+
+    def shorten(connection: Connection) -> int:
+        connection.execute(text("SET LOCAL search_path = paused, public"))
+        return int(connection.execute(statement("shorten"), floor.values("two")).one().shortened)
+
+    with races.paused_statement(engine) as resume:
+        look = races.Beside(engine, shorten)
+        look.start()
+        act(floor, claim)
+        resume()
+        assert look.result() == 0
+    assert _sweep(floor, engine, clock) == {}
+
+
 @pytest.mark.parametrize(
     "restart",
     [
@@ -220,8 +259,11 @@ def test_when_most_are_missing_they_get_the_time_to_come_back(floor: Floor, cloc
 
 def test_whoever_looks_is_not_gone_itself(floor: Floor, clock: Clock) -> None:
     floor.lose("two")
-    assert floor.look_twice(by="two") == 0
+    floor.look(by="one")
+    clock.advance(seconds=PATIENCE_SECONDS)
+    assert floor.look(by="two").shortened == 0
     assert "two" not in floor.workers(), "its leases alone decide, until it attends anew"
+    assert floor.look(by="one").shortened == 0
     floor.attend("two")
     assert "two" in floor.workers()
 
@@ -283,12 +325,13 @@ def test_a_cut_session_of_a_living_worker_is_on_record_again_before_anybody_look
 
 
 def test_the_jobs_take_back_what_a_gone_worker_held(floor: Floor, engine: Engine, queue: Queue) -> None:
-    """The whole way, on the real clock: two looks, the leases ended, the sweep, the bell."""
+    """The whole way, on the real clock: a look and the second one it asks for, the leases ended, the sweep."""
     (held,) = floor.lose("one")
     woken = Bell()
-    sweeper = Sweeper(queue, worker="two", rhythm=Rhythm(3600, 0.05), on_work=woken.ring)
+    sweeper = Sweeper(queue, worker="two", rhythm=Rhythm(3600, 3600), on_work=woken.ring)
     sweeper.start()
     try:
+        sweeper.look()
         rows.until(lambda: rows.status(engine, held) == "enqueued")
         rows.until(lambda: woken.rings > 0)
     finally:

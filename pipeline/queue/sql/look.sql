@@ -7,7 +7,7 @@ SELECT
         (SELECT not_before FROM tasks WHERE status = 'delayed' ORDER BY not_before LIMIT 1) <= queue_now(),
         false) AS due,
     count(*) AS workers,
-    count(*) FILTER (WHERE session.pid IS NULL OR workers.missing_since IS NOT NULL) AS absent
+    count(*) FILTER (WHERE session.pid IS NULL) AS absent
 FROM workers
 LEFT JOIN pg_stat_activity AS session
     ON session.pid = workers.session_pid

@@ -39,13 +39,14 @@ patience AS MATERIALIZED (
 ),
 marked AS (
     UPDATE workers
-    SET missing_since = CASE WHEN seen.missing THEN queue_now() END
+    SET missing_since = queue_now()
     FROM seen
     WHERE workers.worker = seen.worker
         AND workers.worker <> CAST(:worker AS text)
         AND workers.session_pid = seen.session_pid
         AND workers.session_start = seen.session_start
-        AND seen.missing = (seen.missing_since IS NULL)
+        AND seen.missing
+        AND seen.missing_since IS NULL
 ),
 gone AS MATERIALIZED (
     SELECT workers.worker, workers.missing_since

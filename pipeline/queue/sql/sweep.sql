@@ -7,6 +7,7 @@
 -- Nothing here waits: a session that stopped inside a transaction hides its own task, never the others.
 -- No join with tasks but by locked ids, so no estimate can turn it into a scan of every task there ever was.
 -- Expiries of a task are told apart by FILTER: as a condition, the plan reads the index of all expiries there ever were.
+-- any_expired, EXISTS (SELECT FROM …): where nothing is to be done, no plan reads what is in work a second time.
 -- Whoever does not get the one row of sweeper_state leaves the sweep to whoever has it.
 --
 -- Grace: when nobody swept for 3 intervals, or the server started since, leases ran while nobody could renew them. What was
@@ -55,6 +56,7 @@ verdict AS MATERIALIZED (
         count(*) FILTER (WHERE expired) * 2 > count(*)
             AND count(*) >= 10
             AND count(DISTINCT lease_holder) >= 2 AS too_many,
+        count(*) FILTER (WHERE expired) > 0 AS any_expired,
         (SELECT braked_at IS NOT NULL
             AND queue_now() - braked_at >= make_interval(secs => CAST(:interval_seconds AS double precision))
          FROM previous) AS has_waited
@@ -79,6 +81,7 @@ graced AS (
     FROM spared
     WHERE tasks.task_id = spared.task_id
         AND tasks.status = 'processing'
+        AND EXISTS (SELECT FROM spared)
     RETURNING tasks.task_id
 ),
 picked AS MATERIALIZED (
@@ -87,12 +90,13 @@ picked AS MATERIALIZED (
         lease_holder,
         lease_expires_at,
         progressed_at,
+        attempt_no,
         crash_count,
         cancel_requested
     FROM tasks
     WHERE status = 'processing'
         AND lease_expires_at < (SELECT judged_at FROM previous)
-        AND (SELECT NOT too_many OR has_waited FROM verdict)
+        AND (SELECT any_expired AND (NOT too_many OR has_waited) FROM verdict)
     ORDER BY task_id
     LIMIT CAST(:batch AS integer)
     FOR NO KEY UPDATE SKIP LOCKED
@@ -112,9 +116,12 @@ judged AS MATERIALIZED (
             )
         )
         OR (
-            SELECT count(*) FILTER (WHERE attempts.outcome = 'expired') >= CAST(:max_crashes AS integer)
-            FROM attempts
-            WHERE attempts.task_id = picked.task_id
+            picked.attempt_no > CAST(:max_crashes AS integer)
+            AND (
+                SELECT count(*) FILTER (WHERE attempts.outcome = 'expired') >= CAST(:max_crashes AS integer)
+                FROM attempts
+                WHERE attempts.task_id = picked.task_id
+            )
         ) AS charged
     FROM picked
     LEFT JOIN holders ON holders.lease_holder = picked.lease_holder
@@ -153,6 +160,7 @@ taken AS (
     FROM decided
     WHERE tasks.task_id = decided.task_id
         AND tasks.status = 'processing'
+        AND EXISTS (SELECT FROM decided)
     RETURNING tasks.task_id, tasks.attempt_no, tasks.status, tasks.error, decided.charged
 ),
 closed AS (
