@@ -141,6 +141,7 @@ class WorkerSettings:
     """What a worker runs and what its children may use."""
 
     slots: int = 2
+    claim_ahead_seconds: float = 0.2
     drain_seconds: float = 30
     page_seconds: float = 60
     open_seconds: float = 60

@@ -209,6 +209,7 @@ def _check_positive(section: str, values: Any) -> None:
         "quiet_for_seconds",
         "empty_grace_seconds",
         "min_free_megabytes",
+        "claim_ahead_seconds",
         "drain_seconds",
         "second_look_below",
         "port",

@@ -29,9 +29,11 @@ _WRITE_PAGES = text(
     INSERT INTO pages
         (task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures, places)
     SELECT
-        :task_id, page_no, :attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures,
+        task_id, page_no, attempt_no, text, layout, source, engine, error, seconds, identifiers, note, figures,
         decode(places, 'base64')
     FROM json_to_recordset(CAST(:pages AS json)) AS given (
+        task_id bigint,
+        attempt_no integer,
         page_no integer,
         text text,
         layout text,
@@ -54,8 +56,14 @@ _WRITE_PAGES = text(
 _WRITE_GROUPS = text(
     """
     INSERT INTO field_groups (task_id, attempt_no, name, number, cells)
-    SELECT :task_id, :attempt_no, name, number, cells
-    FROM json_to_recordset(CAST(:rows AS json)) AS given (name text, number integer, cells jsonb)
+    SELECT task_id, attempt_no, name, number, cells
+    FROM json_to_recordset(CAST(:rows AS json)) AS given (
+        task_id bigint,
+        attempt_no integer,
+        name text,
+        number integer,
+        cells jsonb
+    )
     ON CONFLICT DO NOTHING
     """
 )
@@ -64,9 +72,11 @@ _WRITE_CLAUSES = text(
     INSERT INTO clauses
         (task_id, attempt_no, clause_no, number, level, heading, page, starts_at, end_page, ends_at, tags)
     SELECT
-        :task_id, :attempt_no, clause_no, number, level, heading, page, starts_at, end_page, ends_at,
+        task_id, attempt_no, clause_no, number, level, heading, page, starts_at, end_page, ends_at,
         ARRAY(SELECT json_array_elements_text(tags))
     FROM json_to_recordset(CAST(:rows AS json)) AS given (
+        task_id bigint,
+        attempt_no integer,
         clause_no integer,
         number text,
         level integer,
@@ -146,6 +156,33 @@ _ORIGIN = text(
     WHERE documents.document_id = :document_id
     """
 )
+# The same of many at once, but of those at the top alone.
+_ORIGINS = text(
+    """
+    SELECT
+        tasks.task_id,
+        documents.sha256,
+        documents.name,
+        documents.document_id,
+        documents.root_document_id,
+        documents.depth,
+        documents.batch,
+        tasks.priority,
+        tree.documents AS tree_documents,
+        tree.bytes AS tree_bytes,
+        EXISTS (SELECT FROM corrections WHERE subject = 'field') AS has_memory
+    FROM tasks
+    JOIN documents USING (document_id)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS documents, CAST(COALESCE(sum(below.byte_count), 0) AS bigint) AS bytes
+        FROM documents AS below
+        WHERE below.root_document_id = documents.document_id
+            AND below.parent_document_id IS DISTINCT FROM documents.document_id
+    ) AS tree
+    WHERE tasks.task_id = ANY (CAST(:task_ids AS bigint[]))
+        AND documents.root_document_id IS NULL
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,18 +233,36 @@ class Results:
         whole = sum(row.is_whole for row in stored)
         return replace(fresh, stored=tuple(_page(row) for row in stored), whole=whole, skip=skip)
 
+    def materials(self, claims: Sequence[Claim]) -> dict[int, Material]:
+        """Material by task, of those whose is quickly told: nothing of them is read, and they came inside nothing.
+
+        What came inside another document must be asked for when it is begun, as others may have added to their tree.
+        """
+        ids = [claim.task_id for claim in claims if claim.attempt_no == 1]
+        with self._engine.connect() as connection:
+            rows = connection.execute(_ORIGINS, {"task_ids": ids}).all() if ids else []
+        return {row.task_id: _material(row) for row in rows}
+
     def write_pages(self, connection: Connection, claim: Claim, pages: Sequence[Page]) -> None:
         """Store finished pages inside the queue's fenced transaction. Writing a page again is harmless."""
-        for rows in _statements(_row(page.storable()) for page in pages):
-            values = {"task_id": claim.task_id, "attempt_no": claim.attempt_no, "pages": f"[{','.join(rows)}]"}
-            connection.execute(_WRITE_PAGES, values)
+        self.write_all_pages(connection, [(claim, pages)])
+
+    def write_all_pages(self, connection: Connection, finished: Sequence[tuple[Claim, Sequence[Page]]]) -> None:
+        """As `write_pages`, of many attempts in one statement."""
+        for rows in _statements(_row(claim, page.storable()) for claim, pages in finished for page in pages):
+            connection.execute(_WRITE_PAGES, {"pages": f"[{','.join(rows)}]"})
 
     def write_found(self, connection: Connection, claim: Claim, found: Found) -> None:
         """Store lines, taxes, parties and clauses inside the completing transaction. Writing them again is harmless."""
-        for statement, rows in ((_WRITE_GROUPS, found.groups), (_WRITE_CLAUSES, found.clauses)):
+        self.write_all_found(connection, [(claim, found)])
+
+    def write_all_found(self, connection: Connection, finished: Sequence[tuple[Claim, Found]]) -> None:
+        """As `write_found`, of many attempts in one statement a kind."""
+        groups = [{**_ids(claim), **row} for claim, found in finished for row in found.groups]
+        clauses = [{**_ids(claim), **row} for claim, found in finished for row in found.clauses]
+        for statement, rows in ((_WRITE_GROUPS, groups), (_WRITE_CLAUSES, clauses)):
             if rows:
-                values = {"task_id": claim.task_id, "attempt_no": claim.attempt_no}
-                connection.execute(statement, {**values, "rows": json.dumps(rows, ensure_ascii=False)})
+                connection.execute(statement, {"rows": json.dumps(rows, ensure_ascii=False)})
 
 
 def _statements(rows: Iterable[str]) -> Iterator[list[str]]:
@@ -252,9 +307,14 @@ def _figures(given: Mapping[str, float | str]) -> dict[str, float | str | None]:
     }
 
 
-def _row(page: Page) -> str:
+def _ids(claim: Claim) -> dict[str, int]:
+    return {"task_id": claim.task_id, "attempt_no": claim.attempt_no}
+
+
+def _row(claim: Claim, page: Page) -> str:
     return json.dumps(
         {
+            **_ids(claim),
             "page_no": page.number,
             "text": page.text[:MAX_PAGE_CHARACTERS],
             "layout": page.layout[:MAX_PAGE_CHARACTERS] if page.layout != page.text else None,

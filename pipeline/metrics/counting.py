@@ -105,14 +105,15 @@ class CountingQueue(Queue):
 class CountingResults(Results):
     """Results that note what they write, for the queue to count once it is committed."""
 
-    def write_pages(self, connection: Connection, claim: Claim, pages: Sequence[Page]) -> None:
-        """As Results.write_pages."""
-        super().write_pages(connection, claim, pages)
-        connection.info.setdefault(_WRITTEN, []).extend(page.source.value for page in pages)
+    def write_all_pages(self, connection: Connection, finished: Sequence[tuple[Claim, Sequence[Page]]]) -> None:
+        """As Results.write_all_pages; `write_pages` is one of these."""
+        super().write_all_pages(connection, finished)
+        sources = (page.source.value for _, pages in finished for page in pages)
+        connection.info.setdefault(_WRITTEN, []).extend(sources)
 
 
 class CountingHands(Hands):
-    """Hands that count what they hold."""
+    """Hands that count the slots that have something in them."""
 
     def __init__(self, counts: Counts) -> None:
         super().__init__()
@@ -121,13 +122,13 @@ class CountingHands(Hands):
     def claim(self, queue: Queue, worker: str, ask: Callable[[], list[Claim]]) -> list[Claim]:
         """As Hands.claim."""
         claims = super().claim(queue, worker, ask)
-        self._counts.occupy(len(claims))
+        self._counts.occupy(int(bool(claims)))
         return claims
 
-    def done(self, claim: Claim) -> None:
+    def done(self, claims: Sequence[Claim], *, in_doubt: bool = False) -> None:
         """As Hands.done."""
-        super().done(claim)
-        self._counts.occupy(-1)
+        super().done(claims, in_doubt=in_doubt)
+        self._counts.occupy(-int(bool(claims)))
 
 
 class CountingChild(ChildProcess):

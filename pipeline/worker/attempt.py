@@ -1,31 +1,27 @@
 """One attempt, driven by the parent: the child reads, the parent stores pages, renews the lease and ends the attempt.
 
-Renewal is a by-product of progress: a checkpoint stores finished pages and renews in one fenced transaction. Nothing
-renews by a timer, so a hung parser loses its lease. One long page may have a few more leases while its child uses the
-processor.
-
-Whatever ends the attempt, pages that are finished are stored first: the next attempt begins after them.
+Nothing renews by a timer, so a hung parser loses its lease. One long page may have a few more leases while its child
+uses the processor.
 """
 
 from __future__ import annotations
 
 import logging
-import random
-
-from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.attachments import Parent, Part
 from pipeline.config import LimitSettings
-from pipeline.documents.text import Page, clean
+from pipeline.documents.text import Page
 from pipeline.errors import LeaseLost
 from pipeline.found import checked
-from pipeline.queue.model import Claim, Outcome, Usage
-from pipeline.queue.settle import Counts, Fault, decide
+from pipeline.queue.model import Claim, Usage
+from pipeline.queue.settle import Fault
 from pipeline.reasons import Reason, Retry
 from pipeline.results import Material
 from pipeline.worker import carrying
+from pipeline.worker.batch import Batch
 from pipeline.worker.busyness import Busyness
 from pipeline.worker.deaths import ChildDied, Death
+from pipeline.worker.delivery import Delivery
 from pipeline.worker.ends import End
 from pipeline.worker.equipment import Equipment
 from pipeline.worker.frames import (
@@ -40,8 +36,8 @@ from pipeline.worker.frames import (
     usage_of,
 )
 from pipeline.worker.held import LAST_WORD_SECONDS, HeldLease, boottime
-from pipeline.worker.patience import Patience, first_line
 from pipeline.worker.process import ChildProcess
+from pipeline.worker.progress import Progress
 from pipeline.worker.recollection import Recollection
 from pipeline.worker.stopping import Stopping
 
@@ -54,7 +50,10 @@ logger = logging.getLogger(__name__)
 
 
 class Attempt:
-    """Drives one claim to its end. Never raises for what a document, its child or the database does."""
+    """Drives one claim to its end. Never raises for what a document, its child or the database does.
+
+    `batch` is what was claimed along with it: it is looked after whenever the attempt looks after its lease.
+    """
 
     def __init__(
         self,
@@ -64,44 +63,40 @@ class Attempt:
         child: ChildProcess,
         equipment: Equipment,
         stopping: Stopping,
+        batch: Batch,
     ) -> None:
         self._claim = claim
         self._lease = lease
         self._child = child
         self._equipment = equipment
-        self._queue = equipment.queue
         self._worker = equipment.settings
         self._stopping = stopping
-        self._page_count = max(claim.page_count, 1)
+        self._batch = batch
         self._name = ""
         self._start = NOTHING_KNOWN
-        self._stored = 0
-        self._unsaved: list[Page] = []
         self._parts: list[Part] = []
         self._limits = LimitSettings()
-        self._has_news = False
         self._step_at = self._began_at = boottime()
         self._step = "opening"
         self._extensions = 0
         self._busyness = Busyness(child)
-        self._database = Patience(claim, stopping)
+        self._progress = Progress(claim, lease, equipment=equipment, busyness=self._busyness, stopping=stopping)
+        self._database = self._progress.database
         self._recollection = Recollection(equipment.memory, self._database)
         self._child_is_idle = True
-        self._finished = False
+        self._is_over = False
+        self._delivery: Delivery | None = None
 
-    def run(self) -> None:
-        """Read the document and end the attempt, one way or another."""
+    def run(self) -> Delivery | None:
+        """Read the document. What was read is to be committed by the caller; None when the attempt ended otherwise."""
         try:
-            self._drive()
-        except LeaseLost:
-            self._lost()
-        except End as end:
-            # Nothing can be recorded; the sweep takes the task back.
-            logger.error("task %d: attempt %d cannot be closed: %s", *self._ids(), end.error)
+            with self._progress.last_word():
+                self._drive()
         finally:
             # Only a child that was asked for nothing more may live on.
             if not self._child_is_idle:
                 self._child.kill()
+        return self._delivery
 
     def _drive(self) -> None:
         try:
@@ -113,18 +108,18 @@ class Attempt:
         except LeaseLost:
             raise
         except Exception as error:
-            logger.exception("task %d: attempt %d met a fault of doclease", *self._ids())
+            logger.exception("task %d: attempt %d met a fault of doclease", *self._progress.ids)
             self._child.kill()
             self._close(Fault.TRANSIENT, Reason.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
     def _read(self) -> None:
-        self._policy = self._database.insist(lambda: self._equipment.policy(self._claim.handler))
-        self._begin(self._database.insist(self._material))
-        while not self._finished:
-            frame = self._child.receive(PATIENCE_SECONDS)
+        self._progress.policy = self._database.insist(lambda: self._equipment.policy(self._claim.handler))
+        self._begin(self._batch.material(self._claim) or self._database.insist(self._material))
+        while not self._is_over:
+            frame = self._child.receive(min(PATIENCE_SECONDS, max(self._batch.due_in, 0)))
             if frame is not None:
                 self._on_frame(frame)
-            if not self._finished:
+            if not self._is_over:
                 self._tend()
 
     def _material(self) -> Material:
@@ -134,9 +129,9 @@ class Attempt:
 
     def _begin(self, material: Material) -> None:
         self._name, self._start = material.name, material
-        self._stored = len(material.stored)
-        if self._stored:
-            logger.info("task %d: attempt %d goes on at page %d of %s", *self._ids(), self._stored + 1, self._name)
+        self._progress.stored = stored = len(material.stored)
+        if stored:
+            logger.info("task %d: attempt %d goes on at page %d of %s", *self._progress.ids, stored + 1, self._name)
         request = carrying.request(self._claim, material)
         with carrying.document(self._equipment.archive, material.sha256) as file:
             self._child_is_idle = False
@@ -150,7 +145,7 @@ class Attempt:
         try:
             match frame["kind"]:
                 case "opened":
-                    self._page_count = page_count_of(frame)
+                    self._progress.page_count = page_count_of(frame)
                 case "page":
                     self._take_page(page_of(frame.get("page", {})))
                 case "attachment":
@@ -159,7 +154,7 @@ class Attempt:
                     self._child.tell(self._recollection.answer(frame))
                 case "finished":
                     self._child_is_idle = True
-                    self._complete(frame)
+                    self._deliver(frame)
                 case "refused":
                     self._child_is_idle = True
                     self._refused(frame)
@@ -167,23 +162,35 @@ class Attempt:
                     raise BrokenFrame(f"a frame of kind {other[:20]!r}")
         except BrokenFrame as error:
             raise self._killed(Reason.CRASH, f"the parser answered nonsense: {error}") from error
-        self._step = f"page {self._done + 1}" if self._done < self._page_count else "what follows the pages"
-
-    @property
-    def _done(self) -> int:
-        return self._stored + len(self._unsaved)
+        done = self._progress.done
+        self._step = f"page {done + 1}" if done < self._progress.page_count else "what follows the pages"
 
     def _take_page(self, page: Page) -> None:
-        if page.number != self._done + 1:
-            raise BrokenFrame(f"page {page.number} out of turn")
-        self._unsaved.append(page)
-        self._has_news = True
+        self._progress.take(page)
         self._extensions = 0
 
     def _take_part(self, unpacked: Unpacked) -> None:
         self._parts.append(carrying.part(unpacked, self._child, self._equipment.archive, self._limits))
-        self._has_news = True
+        self._progress.has_news = True
         self._child.go_on()
+
+    def _deliver(self, frame: Frame) -> None:
+        reason = known_reason(frame.get("reason"))
+        if reason not in DELIVERED:
+            raise BrokenFrame(f"finished with reason {reason}")
+        found = checked(frame.get("result"))
+        self._delivery = Delivery(
+            equipment=self._equipment,
+            progress=self._progress,
+            name=self._name,
+            parent=self._start.parent,
+            reason=reason,
+            found=found,
+            usage=Usage(*usage_of(frame)),
+            seconds=boottime() - self._began_at,
+            parts=self._parts,
+        )
+        self._is_over = True
 
     def _refused(self, frame: Frame) -> None:
         reason = known_reason(frame.get("reason"))
@@ -199,8 +206,9 @@ class Attempt:
     def _tend(self) -> None:
         if self._stopping.must_release:
             raise End(Fault.RELEASE, Reason.RELEASED, "the worker was stopped")
+        self._batch.tend()
         if self._is_checkpoint_due():
-            self._database.attempt(self._checkpoint)
+            self._database.attempt(self._progress.checkpoint)
         elif self._lease.is_running_out:
             self._extend_while_busy()
         if self._lease.is_over and self._database.is_away:
@@ -208,11 +216,12 @@ class Attempt:
         self._end_what_takes_too_long()
 
     def _is_checkpoint_due(self) -> bool:
-        if not self._has_news or not self._database.may_ask:
+        progress = self._progress
+        if not progress.has_news or not self._database.may_ask:
             return False
-        step = 1 if self._claim.is_suspect else self._policy.step_pages
+        step = 1 if self._claim.is_suspect else progress.policy.step_pages
         return (
-            len(self._unsaved) >= step
+            len(progress.unsaved) >= step
             or boottime() - self._busyness.renewed_at >= self._equipment.pace.checkpoint_seconds
             or self._lease.is_running_out
         )
@@ -221,7 +230,7 @@ class Attempt:
         if not self._database.may_ask:
             return
         if self._busyness.is_busy() and self._extensions < self._equipment.pace.busy_extensions:
-            if self._database.attempt(self._checkpoint):
+            if self._database.attempt(self._progress.checkpoint):
                 self._extensions += 1
         elif self._lease.is_ending:
             self._end_step(f"made no progress within its lease of {self._claim.lease_seconds:g} s")
@@ -232,12 +241,12 @@ class Attempt:
             key = "page_seconds" if self._step.startswith("page") else "open_seconds"
             self._end_step(f"took longer than worker.{key} ({allowed:g} s)")
         deadline_seconds = self._claim.deadline_seconds + SECONDS_A_PART * len(self._parts)
-        if boottime() - self._began_at > deadline_seconds - LAST_WORD_SECONDS:
+        if boottime() - self._lease.claimed_at > deadline_seconds - LAST_WORD_SECONDS:
             self._end_attempt(f"the whole attempt reached its limit of {self._claim.deadline_seconds:g} s")
 
     def _end_attempt(self, why: str) -> None:
         """A document that comes on is given back, uncharged: the next attempt goes on at its next page."""
-        if self._done > self._claim.pages_done:
+        if self._progress.came_on:
             raise End(Fault.PAUSE, Reason.TIMEOUT, why)
         self._end_step(f"was under way when {why}")
 
@@ -248,95 +257,15 @@ class Attempt:
     def _killed(self, reason: Reason, error: str) -> ChildDied:
         return ChildDied(Death(reason, error, self._child.kill()))
 
-    # What is written, always under the fence
-
-    def _checkpoint(self) -> None:
-        asked_at = boottime()
-        done = self._done
-        left = max(self._page_count - done, 0)
-        seconds = self._policy.lease_seconds(left, min(self._claim.ocr_page_count, left))
-        with self._queue.checkpointing(
-            self._claim, pages_done=done, lease_seconds=seconds, pages_stored=self._stored
-        ) as (connection, answer):
-            self._equipment.results.write_pages(connection, self._claim, self._unsaved)
-        self._lease.renewed(asked_at, answer.lease_seconds)
-        self._stored, self._unsaved, self._has_news = done, [], False
-        self._busyness.renewed()
-        if answer.cancel_requested:
-            raise End(Fault.CANCEL, Reason.CANCELLED, "cancelled on request")
-
-    def _complete(self, frame: Frame) -> None:
-        self._finished = True
-        reason = known_reason(frame.get("reason"))
-        if reason not in DELIVERED:
-            raise BrokenFrame(f"finished with reason {reason}")
-        usage = Usage(*usage_of(frame))
-        found = checked(frame.get("result"))
-
-        def write() -> None:
-            with self._queue.completing(
-                self._claim,
-                reason=reason,
-                pages_done=self._done,
-                result=found.result,
-                usage=usage,
-                pages_stored=self._stored,
-            ) as connection:
-                self._equipment.results.write_pages(connection, self._claim, self._unsaved)
-                self._equipment.results.write_found(connection, self._claim, found)
-                self._equipment.attachments.record(
-                    connection, self._start.parent, self._parts, handler=self._claim.handler, policy=self._policy
-                )
-
-        try:
-            self._database.insist(write)
-        except LeaseLost:
-            if self._database.insist(lambda: self._queue.outcome(self._claim)) is not Outcome.SUCCEEDED:
-                raise
-            # The commit had arrived; only its answer was lost.
-        if self._parts:
-            self._equipment.notify()
-        kind, pages = found.result["document_type"], self._done
-        seconds = boottime() - self._began_at
-        logger.info(
-            "task %d: read %s in %.1f s: %s, pages: %d, %s", self._ids()[0], self._name, seconds, kind, pages, reason
-        )
-
     def _close(self, fault: Fault, reason: Reason, error: str, peak_rss_bytes: int = 0) -> None:
-        """End an attempt that did not succeed. What is finished is stored first."""
-        self._finished = True
-        page_no = self._done + 1 if self._step.startswith("page") else None
-        came_on = self._done > self._claim.pages_done
+        """End an attempt that did not succeed."""
+        self._is_over = True
+        page_no = self._progress.done + 1 if self._step.startswith("page") else None
         if fault is Fault.CRASH and page_no is not None and len(self._start.skip) >= self._worker.max_skipped_pages:
             fault = Fault.HOSTILE
             error = f"{error}; worker.max_skipped_pages ({self._worker.max_skipped_pages}) are skipped already"
-        if self._unsaved and fault not in (Fault.PERMANENT, Fault.HOSTILE):
-            try:
-                self._database.insist(self._checkpoint)
-            except End as end:
-                fault, reason, error = end.fault, end.reason, end.error
-        counts = Counts(self._claim.failure_count, self._claim.crash_count, self._claim.release_count)
-        jitter = random.random()  # noqa: S311 - spreads retries
-        decision = decide(fault, counts, self._queue.limits, jitter=jitter, came_on=came_on)
-        told = clean(error)[:1000]
-        status = self._database.insist(
-            lambda: self._queue.fail(
-                self._claim, decision, reason=reason, error=told, page_no=page_no, usage=self._usage(peak_rss_bytes)
-            )
-        )
-        level = logging.INFO if fault in (Fault.RELEASE, Fault.PAUSE, Fault.CANCEL) else logging.WARNING
-        logger.log(level, "task %d ended its attempt %d: %s (%s); now %s", *self._ids(), reason, told, status)
-
-    def _lost(self) -> None:
-        logger.warning("task %d: the lease of attempt %d was lost; its work is dropped", *self._ids())
-        try:
-            self._queue.late_finish(self._claim)
-        except SQLAlchemyError as error:
-            logger.warning("task %d: late finish of attempt %d not recorded: %s", *self._ids(), first_line(error))
+        self._progress.close(fault, reason, error, page_no=page_no, usage=self._usage(peak_rss_bytes))
 
     def _usage(self, peak_rss_bytes: int) -> Usage:
         used = self._busyness.used_seconds()
         return Usage(cpu_seconds=used if used > 0 else None, peak_rss_bytes=peak_rss_bytes or None)
-
-    def _ids(self) -> tuple[int, int]:
-        return self._claim.task_id, self._claim.attempt_no

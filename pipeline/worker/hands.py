@@ -1,7 +1,8 @@
 """What the slots of one worker have in hand, so that a claim whose answer was lost is found and given back.
 
 A claim can be committed although its answer never arrives: then the database says that this worker holds a task, and no
-slot knows of it. Left alone, its lease would run out and the document would be blamed.
+slot knows of it. Left alone, its lease would run out and the document would be blamed. The same holds for a task that
+nobody began and that could not be given back, because the database was away.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -40,10 +41,11 @@ class Hands:
             self._tokens.update(claim.lease_token for claim in claims)
             return claims
 
-    def done(self, claim: Claim) -> None:
-        """The attempt has ended."""
+    def done(self, claims: Sequence[Claim], *, in_doubt: bool = False) -> None:
+        """All that was claimed together has ended; `in_doubt`, when some of it could not be given back."""
         with self._lock:
-            self._tokens.discard(claim.lease_token)
+            self._tokens.difference_update(claim.lease_token for claim in claims)
+            self._is_in_doubt = self._is_in_doubt or in_doubt
 
     def leave(self, queue: Queue, worker: str) -> None:
         """The last chance to give back, when a slot ends. Never raises for a database that is away."""
@@ -66,7 +68,7 @@ def _give_back(queue: Queue, claim: Claim) -> None:
     counts = Counts(claim.failure_count, claim.crash_count, claim.release_count)
     decision = decide(Fault.RELEASE, counts, queue.limits, jitter=0)
     try:
-        queue.fail(claim, decision, reason=Reason.RELEASED, error="the answer to its claim was lost; nobody began it")
+        queue.fail(claim, decision, reason=Reason.RELEASED, error="nobody began it: the database was away")
     except LeaseLost:
         return
-    logger.warning("task %d: gave back attempt %d, whose claim had no answer", claim.task_id, claim.attempt_no)
+    logger.warning("task %d: gave back attempt %d, which nobody began", claim.task_id, claim.attempt_no)

@@ -21,6 +21,7 @@ class HeldLease:
     """How much is left of a lease that was asked for at `asked_at` and granted for `seconds`."""
 
     def __init__(self, asked_at: float, seconds: float) -> None:
+        self.claimed_at = asked_at  # when the task may have become its holder's at the earliest
         self._granted(asked_at, seconds)
 
     def renewed(self, asked_at: float, seconds: float) -> None:

@@ -47,7 +47,12 @@ class Patience:
     @property
     def may_ask(self) -> bool:
         """Whether it is time to ask, after a pause if there was no answer the last time."""
-        return boottime() >= self._retry_at
+        return self.asks_in <= 0
+
+    @property
+    def asks_in(self) -> float:
+        """Seconds until it is time to ask, 0.0 when it is."""
+        return max(self._retry_at - boottime(), 0.0)
 
     def insist(self, write: Callable[[], T]) -> T:
         """The answer, however long it takes. When everything must be given back and there is none: LeaseLost."""

@@ -61,6 +61,11 @@ class ChildProcess:
         """The child's process id, None when there is none."""
         return None if self._process is None else self._process.pid
 
+    @property
+    def documents_left(self) -> int:
+        """How many more documents this child is given before it is replaced."""
+        return self._settings.max_documents_per_child - self._documents
+
     def ensure(self) -> None:
         """Have a child that is ready and not due for replacement. Raises ChildDied if it does not come up."""
         if self._process is not None and (self._process.poll() is not None or self._is_due()):

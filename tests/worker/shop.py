@@ -23,6 +23,7 @@ from pipeline.worker.slot import Until
 from tests import pooling
 
 CHILD = "tests.worker.saboteur_child"
+WORKER = "tests.worker.saboteur_worker"
 ROOT = Path(__file__).parents[2]
 GIVE_UP_SECONDS = 90.0
 QUICK: Mapping[str, Mapping[str, Any]] = {
@@ -37,7 +38,7 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
     },
     "sweep": {"interval_seconds": 0.5},
     "queue": {"poll_seconds": 0.2, "backoff_seconds": 0.05},
-    "worker": {"max_memory_megabytes": 512, "page_seconds": 60, "open_seconds": 60},
+    "worker": {"claim_ahead_seconds": 0, "max_memory_megabytes": 512, "page_seconds": 60, "open_seconds": 60},
 }
 
 
@@ -98,6 +99,7 @@ class Shop:
         slots: int = 1,
         until: Until = Until.STOPPED,
         *,
+        module: str = WORKER,
         prefix: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
@@ -105,7 +107,7 @@ class Shop:
 
         `prefix` is a command that becomes the worker, `environment` is added to this process's own.
         """
-        command = [sys.executable, "-m", "tests.worker.saboteur_worker", str(self.home), str(slots), until.value]
+        command = [sys.executable, "-m", module, str(self.home), str(slots), until.value]
         with (self.home / "worker.log").open("ab") as log:
             process = subprocess.Popen(
                 [*prefix, *command], cwd=ROOT, stdout=log, stderr=log, env={**os.environ, **(environment or {})}

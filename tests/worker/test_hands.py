@@ -65,3 +65,15 @@ def test_what_others_hold_is_left_alone(engine: Engine, queue: Queue) -> None:
         hands.claim(queue, WORKER, _losing(queue))
     hands.leave(queue, WORKER)
     assert _counts(engine, theirs) == ("processing", 0, 0, 0)
+
+
+def test_what_could_not_be_given_back_is_given_back_before_the_next_claim(engine: Engine, queue: Queue) -> None:
+    kept = add_task(engine, queue)
+    hands = Hands()
+    claims = hands.claim(queue, WORKER, _asking(queue))
+    hands.done(claims, in_doubt=True)
+    (again,) = hands.claim(queue, WORKER, _asking(queue))
+    assert (again.task_id, again.attempt_no) == (kept, 2)
+    hands.done([again])
+    assert hands.claim(queue, WORKER, _asking(queue)) == []
+    assert _counts(engine, kept)[0] == "processing"
