@@ -81,4 +81,4 @@ def _confine(*, max_memory_bytes: int, max_file_bytes: int, parent: int, scratch
 
 
 if __name__ == "__main__":
-    child.main((OrderFormat(),), handling.discover(), confine=_confine)
+    child.main((OrderFormat(),), handling.discover, confine=_confine)

@@ -5,15 +5,16 @@ It has no database and no network. Everything it learns it says at once, so that
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import socket
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pipeline import handling
 from pipeline.config import OcrSettings
@@ -24,32 +25,35 @@ from pipeline.documents.ocr import Reader
 from pipeline.documents.text import Page
 from pipeline.errors import ConfigurationError, DocumentError
 from pipeline.handling import Handler
-from pipeline.reading.memory.lessons import Remembered
 from pipeline.reasons import Reason
-from pipeline.work import process
 from pipeline.worker import sandbox
 from pipeline.worker.channel import Requests
-from pipeline.worker.frames import Frame, encode, job_of, page_fields, page_of
-from pipeline.worker.issuer_frames import remembered_of
+from pipeline.worker.frames import Frame, Purpose, encode, page_of
 from pipeline.worker.provision import Provision, provision_of
-from pipeline.worker.unpacking import Unpacker
+
+if TYPE_CHECKING:
+    from pipeline.worker.reading import Reading
+
+_NEW_OBJECTS = 10_000  # after which it looks at those; Python's 700 are a page's words
+
+HandlerDiscovery = Callable[[], Mapping[str, Handler]]
 
 
 class Child:
     """Answers frames on `answers` until `requests` ends."""
 
     def __init__(
-        self, requests: Requests, answers: BinaryIO, kinds: Sequence[Format], handlers: Mapping[str, Handler]
+        self, requests: Requests, answers: BinaryIO, kinds: Sequence[Format], discover_handlers: HandlerDiscovery
     ) -> None:
         self._requests = requests
         self._answers = answers
         self._kinds = kinds
-        self._handlers = handlers
+        self._discover_handlers = discover_handlers
         self._reader: tuple[OcrSettings, Reader | None] | None = None
 
     def serve(self, measures: list[str]) -> None:
         """Say ready, then answer until the parent closes the pipe."""
-        self._say("ready", measures=measures, inherited_rss_bytes=_inherited_rss_bytes())
+        self.say("ready", measures=measures, inherited_rss_bytes=_inherited_rss_bytes())
         while (frame := self._requests.next()) is not None:
             with self._requests.file() as file:
                 self._answer(frame, file)
@@ -59,65 +63,52 @@ class Child:
             stored = list(self._stored(frame))
             means = self._means(provision_of(frame["provision"]))
             if frame["kind"] == "inspect":
-                self._say("inspected", **asdict(inspect(file, frame["name"], self._kinds, means)))
+                self.say("inspected", **asdict(inspect(file, frame["name"], self._kinds, means)))
             else:
                 self._work(frame, stored, file, means)
         except DocumentError as error:
-            self._say("refused", reason=str(error.reason), error=str(error))
+            self.say("refused", reason=str(error.reason), error=str(error))
         except ConfigurationError as error:
-            self._say("refused", reason=Reason.INTERNAL_ERROR.value, error=str(error))
+            self.say("refused", reason=Reason.INTERNAL_ERROR.value, error=str(error))
         except OSError as error:
-            self._say("refused", reason=Reason.IO_ERROR.value, error=f"its bytes cannot be read: {error.strerror}")
+            self.say("refused", reason=Reason.IO_ERROR.value, error=f"its bytes cannot be read: {error.strerror}")
         except MemoryError:
             # The parent replaces a child that ran out: what is left of the heap is not to be trusted.
-            self._say("refused", reason=Reason.OUT_OF_MEMORY.value, error="the parser reached its memory limit")
+            self.say("refused", reason=Reason.OUT_OF_MEMORY.value, error="the parser reached its memory limit")
 
     def _work(self, frame: Frame, stored: Sequence[Page], file: BinaryIO, means: Means) -> None:
-        started = time.process_time()
-        unpacker = Unpacker(Path.cwd(), self._kinds, means, int(frame["depth"]))
-        sandbox.limit_cpu(float(frame["cpu_seconds"]))
-        finished = process(
-            job_of(frame, stored, file, means),
-            self._kinds,
-            self._handlers,
-            on_open=lambda count: self._say("opened", page_count=count),
-            on_page=lambda page: self._say("page", page=page_fields(page)),
-            on_attachment=lambda attachment: unpacker.unpack(attachment, self._hand_over),
-            ask=self._ask if frame["may_ask"] else None,
-        )
-        used = {"cpu_seconds": time.process_time() - started, "peak_rss_bytes": _peak_rss_bytes()}
-        self._say("finished", reason=finished.reason.value, result=finished.result, **used)
+        finished = self.reading.read(frame, stored, file, means)
+        self.say("finished", **finished, peak_rss_bytes=_peak_rss_bytes())
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What jobs are done with, loaded when it is first asked for: to count pages takes none of it."""
+        from pipeline.worker.reading import Reading  # noqa: PLC0415
+
+        return Reading(self._kinds, self._discover_handlers(), self)
 
     def _stored(self, frame: Frame) -> Iterator[Page]:
         """The pages that follow a job: read whatever becomes of it, as after them comes the next request."""
         left = int(frame.get("stored", 0))
         while left > 0:
-            more = self._requests.next()
-            if more is None:
-                raise SystemExit
+            more = self.heard()
             yield from map(page_of, more["pages"])
             left -= len(more["pages"])
 
-    def _hand_over(self, facts: dict[str, Any]) -> None:
-        """Tell of a file in the scratch folder and wait until the parent has it, so that there is one at a time."""
-        self._say("attachment", attachment=facts)
-        if self._requests.next() is None:
-            raise SystemExit
-
-    def _ask(self, keys: Sequence[str]) -> list[Remembered]:
-        """What people corrected on documents of the issuer with one of these keys."""
-        self._say("issuer", keys=keys)
+    def heard(self) -> Frame:
+        """What the parent answers. Ends the process when there is no parent any more."""
         answer = self._requests.next()
         if answer is None:
             raise SystemExit
-        return remembered_of(answer)
+        return answer
 
     def _means(self, provision: Provision) -> Means:
         if self._reader is None or self._reader[0] != provision.ocr:
             self._reader = (provision.ocr, ocr.reader(provision.ocr))
         return Means(provision.limits, provision.passwords, self._reader[1])
 
-    def _say(self, kind: str, **facts: Any) -> None:
+    def say(self, kind: str, **facts: Any) -> None:
+        """Tell the parent something, at once."""
         self._answers.write(encode({"kind": kind, **facts}))
         self._answers.flush()
 
@@ -142,15 +133,31 @@ def _private_output() -> BinaryIO:
     return answers
 
 
+def _settle_heap() -> None:
+    """Take what is there out of the garbage collector's sight: it would go through all of it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
+
+
 def main(
-    kinds: Sequence[Format], handlers: Mapping[str, Handler], confine: Callable[..., list[str]] = sandbox.apply
+    kinds: Sequence[Format],
+    discover_handlers: HandlerDiscovery,
+    confine: Callable[..., list[str]] = sandbox.apply,
 ) -> None:
-    """Confine this process, then serve. Arguments: memory limit and file size limit in bytes, the parent's id."""
+    """Load what the child is for, confine this process, then serve.
+
+    Arguments: memory limit and file size limit in bytes, the parent's id, the purpose.
+    """
     answers = _private_output()
     memory_bytes, file_bytes, parent = (int(argument) for argument in sys.argv[1:4])
+    child = Child(Requests(socket.socket(fileno=0)), answers, kinds, discover_handlers)
+    if Purpose(sys.argv[4]) is Purpose.READING:
+        _ = child.reading
     measures = confine(max_memory_bytes=memory_bytes, max_file_bytes=file_bytes, parent=parent, scratch=Path.cwd())
-    Child(Requests(socket.socket(fileno=0)), answers, kinds, handlers).serve(measures)
+    _settle_heap()
+    child.serve(measures)
 
 
 if __name__ == "__main__":
-    main(formats.discover(), handling.discover())
+    main(formats.discover(), handling.discover)

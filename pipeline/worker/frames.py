@@ -6,17 +6,17 @@ The parent does not trust the child: a frame is limited in size and checked for 
 from __future__ import annotations
 
 import base64
+import enum
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
-from pipeline.documents.contract import Inspection, Means
+from pipeline.documents.contract import Inspection
 from pipeline.documents.places import MAX_BYTES
 from pipeline.documents.text import Page, Source
 from pipeline.reasons import Reason
-from pipeline.work import Job
 
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 STORED_CHARACTERS = 4_000_000
@@ -29,6 +29,13 @@ _HEADER = struct.Struct("!I")
 _MOST = 2**53  # more than any figure of a document, less than what a column holds
 
 Frame = dict[str, Any]
+
+
+class Purpose(enum.StrEnum):
+    """What a child is started for: it loads what that takes before it says ready, and all else when it is asked."""
+
+    READING = "reading"
+    COUNTING = "counting"
 
 
 class BrokenFrame(Exception):
@@ -133,19 +140,6 @@ def page_fields(page: Page) -> dict[str, Any]:
         "figures": page.figures,
         "places": base64.b64encode(page.places).decode("ascii"),
     }
-
-
-def job_of(frame: Frame, stored: Iterable[Page], file: BinaryIO, means: Means) -> Job:
-    """The job in a frame, with the pages that followed it."""
-    return Job(
-        file=file,
-        name=frame["name"],
-        handler=frame["handler"],
-        means=means,
-        stored=tuple(stored),
-        whole=int(frame["whole"]),
-        skip={int(number): error for number, error in frame["skip"].items()},
-    )
 
 
 def page_of(fields: Mapping[str, Any]) -> Page:

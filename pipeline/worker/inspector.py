@@ -23,6 +23,7 @@ class Inspector:
     def __init__(self, settings: WorkerSettings, child: ChildProcess, provision: Provisioner) -> None:
         self._settings = settings
         self._child = child
+        child.only_count()
         self._provision = provision
         self._lock = threading.Lock()
 

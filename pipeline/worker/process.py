@@ -21,7 +21,7 @@ from pipeline.config import WorkerSettings
 from pipeline.reasons import Reason
 from pipeline.worker.channel import CHUNK_BYTES, NotTaken, send
 from pipeline.worker.deaths import MEGABYTE, ChildDied, Death, explain
-from pipeline.worker.frames import BrokenFrame, Decoder, Frame, encode
+from pipeline.worker.frames import BrokenFrame, Decoder, Frame, Purpose, encode
 from pipeline.worker.provision import Provision
 from pipeline.worker.scratch import make_scratch, overfull, remove_scratch
 
@@ -44,6 +44,7 @@ class ChildProcess:
         self._module = module
         self._max_file_bytes = max_file_bytes
         self._memory_bytes = settings.max_memory_megabytes * MEGABYTE
+        self._purpose = Purpose.READING
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._decoder = Decoder()
@@ -60,6 +61,10 @@ class ChildProcess:
     def pid(self) -> int | None:
         """The child's process id, None when there is none."""
         return None if self._process is None else self._process.pid
+
+    def only_count(self) -> None:
+        """From its next start on the child is asked for page counts alone, and loads no more than they take."""
+        self._purpose = Purpose.COUNTING
 
     @property
     def documents_left(self) -> int:
@@ -167,7 +172,7 @@ class ChildProcess:
             return self._popen(theirs, scratch)
 
     def _popen(self, channel: socket.socket, scratch: Path) -> subprocess.Popen[bytes]:
-        arguments = (self._memory_bytes, self._max_file_bytes, os.getpid())
+        arguments = (self._memory_bytes, self._max_file_bytes, os.getpid(), self._purpose)
         return subprocess.Popen(
             [sys.executable, "-P", "-m", self._module, *map(str, arguments)],
             stdin=channel.fileno(),

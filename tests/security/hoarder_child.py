@@ -80,4 +80,4 @@ class _Empty:
 
 
 if __name__ == "__main__":
-    child.main((HoarderFormat(),), handling.discover())
+    child.main((HoarderFormat(),), handling.discover)

@@ -20,4 +20,4 @@ def _ask_on(document: Document, extraction: Extraction, ask: Ask) -> Extraction:
 
 if __name__ == "__main__":
     setattr(work, "with_memory", _ask_on)  # noqa: B010
-    child.main((plain.format,), handling.discover())
+    child.main((plain.format,), handling.discover)

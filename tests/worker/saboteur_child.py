@@ -317,4 +317,4 @@ def _loosely(*, max_memory_bytes: int, max_file_bytes: int, parent: int, scratch
 
 
 if __name__ == "__main__":
-    child.main((LaterPdfFormat(), plain.format, SaboteurFormat()), handlers(), confine=_loosely)
+    child.main((LaterPdfFormat(), plain.format, SaboteurFormat()), handlers, confine=_loosely)

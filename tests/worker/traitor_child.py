@@ -57,4 +57,4 @@ class _OpenTraitor:
 
 
 if __name__ == "__main__":
-    child.main((TraitorFormat(),), handling.discover())
+    child.main((TraitorFormat(),), handling.discover)
