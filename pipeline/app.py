@@ -55,7 +55,7 @@ from pipeline.worker.supervisor import Supervisor
 
 ABANDONED_AFTER_SECONDS = 3600
 RATES_SECONDS = 10.0
-LOOKS_A_POLL = 10
+LOOKS_A_POLL = 20
 
 logger = logging.getLogger(__name__)
 
