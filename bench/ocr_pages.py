@@ -1,4 +1,4 @@
-"""Pages with known text for bench/ocr.py: seeded words, rendered at 200 dpi, clean and as an old scanner sees them."""
+"""Pages with known text: seeded words, rendered at 200 dpi, clean and as scanners and cameras see them."""
 
 from __future__ import annotations
 
@@ -40,9 +40,42 @@ def scanned(image: Image.Image, chance: random.Random) -> Image.Image:
         chance.uniform(-2, 2), resample=Image.Resampling.BICUBIC, expand=True, fillcolor=255
     )
     soft = askew.filter(ImageFilter.GaussianBlur(0.7)).point(lambda value: value * 0.88 + 14)
-    noise = Image.effect_noise(soft.size, 18)
+    return _stored(_grainy(soft, 18), quality=60)
+
+
+def skewed(image: Image.Image, chance: random.Random) -> Image.Image:
+    """The page laid askew on the glass, by one to three degrees, and nothing else."""
+    degrees = chance.choice((-1, 1)) * chance.uniform(1, 3)
+    return image.convert("L").rotate(degrees, resample=Image.Resampling.BICUBIC, expand=True, fillcolor=255)
+
+
+def noisy(image: Image.Image, chance: random.Random) -> Image.Image:
+    """The page straight, but soft, grey and grainy, and stored as a poor JPEG."""
+    soft = image.convert("L").filter(ImageFilter.GaussianBlur(chance.uniform(0.7, 1.0)))
+    return _stored(_grainy(soft.point(lambda value: value * 0.8 + 25), 30), quality=35)
+
+
+def photographed(image: Image.Image, chance: random.Random) -> Image.Image:
+    """The page on a table, taken by hand from somewhat aside: shadow to one side, its edges no longer parallel."""
+    margin = image.width // 20
+    table = Image.new("L", (image.width + 2 * margin, image.height + 2 * margin), 95)
+    table.paste(image.convert("L"), (margin, margin))
+    off = [chance.uniform(0, 0.8) * margin for _ in range(8)]
+    width, height = table.size
+    corners = (off[0], off[1], off[2], height - off[3], width - off[4], height - off[5], width - off[6], off[7])
+    seen = table.transform(table.size, Image.Transform.QUAD, corners, Image.Resampling.BICUBIC)
+    light = Image.linear_gradient("L").rotate(chance.choice((0, 90, 180, 270))).resize(seen.size)
+    shaded = ImageChops.multiply(seen, light.point(lambda value: 130 + value * 0.45))
+    return _stored(_grainy(shaded.filter(ImageFilter.GaussianBlur(0.8)), 10), quality=75)
+
+
+def _grainy(image: Image.Image, sigma: float) -> Image.Image:
+    return ImageChops.add(image, Image.effect_noise(image.size, sigma), 1, -128)
+
+
+def _stored(image: Image.Image, quality: int) -> Image.Image:
     buffer = io.BytesIO()
-    ImageChops.add(soft, noise, 1, -128).save(buffer, "JPEG", quality=60)
+    image.save(buffer, "JPEG", quality=quality)
     return Image.open(io.BytesIO(buffer.getvalue()))
 
 
