@@ -118,7 +118,7 @@ class LeaseSettings:
     per_page_seconds: float = 0.5
     ocr_per_page_seconds: float = 20
     min_seconds: float = 15
-    max_seconds: float = 45
+    max_seconds: float = 35
     step_pages: int = 50
     checkpoint_seconds: float = 5
     slack: float = 4

@@ -23,7 +23,7 @@ class LeasePolicy:
     per_page_seconds: float = 0.5
     ocr_per_page_seconds: float = 20
     min_seconds: float = 15
-    max_seconds: float = 45
+    max_seconds: float = 35
     step_pages: int = 50
     slack: float = 4
     max_pages: int = 20_000

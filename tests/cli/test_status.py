@@ -113,9 +113,9 @@ def test_leases_are_shown_with_the_rate_they_rest_on(doclease: Doclease, learned
     )
     assert (contract["from"], contract["samples"], contract["measured_p99"]) == ("learned", 70, 0.6)
     assert (contract["seconds_per_page"], contract["why"]) == (1.2, "0.6 s x 2 (lease.learn_margin)")
-    assert (contract["lease_seconds"], contract["deadline_seconds"]) == (45, 4 * (10 + 1.2 * 200))
-    assert contract["sum"].startswith("10 s + 1.2 s x 50 pages, at least 15 s, at most 45 s")
-    assert (scan["source"], scan["seconds_per_page"], scan["lease_seconds"]) == ("ocr", 5, 45)
+    assert (contract["lease_seconds"], contract["deadline_seconds"]) == (35, 4 * (10 + 1.2 * 200))
+    assert contract["sum"].startswith("10 s + 1.2 s x 50 pages, at least 15 s, at most 35 s")
+    assert (scan["source"], scan["seconds_per_page"], scan["lease_seconds"]) == ("ocr", 5, 35)
     assert scan["why"] == "1 s x 2 (lease.learn_margin), raised to a quarter of lease.ocr_per_page_seconds"
     assert (invoice["from"], invoice["samples"], invoice["lease_seconds"]) == ("default", 0, 15)
     assert invoice["why"] == "lease.per_page_seconds; fewer than 50 attempts to learn from"
@@ -125,7 +125,7 @@ def test_a_reader_is_told_the_arithmetic_of_leases_once(doclease: Doclease, lear
     learned(text=90, ocr=20)
     told = doclease("leases").stdout
     assert "lowered to four times lease.per_page_seconds" in told
-    assert "read as invoice:\n  2-page invoice: 15 s = 10 s + 2 s x 2 pages, at least 15 s, at most 45 s." in told
+    assert "read as invoice:\n  2-page invoice: 15 s = 10 s + 2 s x 2 pages, at least 15 s, at most 35 s." in told
     assert told.count("200-page contract: 35 s = 10 s + 0.5 s x 50 pages") == 2, "auto, and all that learned nothing"
     assert "The whole attempt may take 7 min 20 s." in told
 

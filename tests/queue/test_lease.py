@@ -100,7 +100,7 @@ def test_the_defaults_give_the_leases_that_the_documentation_names() -> None:
     assert policy.lease_seconds(2) == 15, "a 2-page invoice: the shortest there is"
     assert policy.lease_seconds(200) == 35, "a 200-page contract: one step of 50 pages"
     assert policy.deadline_seconds(200) == 440
-    assert policy.lease_seconds(20, 20) == 45, "20 scans: the longest there is"
+    assert policy.lease_seconds(20, 20) == 35, "20 scans: the longest there is"
     assert policy.deadline_seconds(20, 20) == 1640
     whole = replace(policy, step_pages=policy.max_pages, max_seconds=900)
     assert (whole.lease_seconds(2), whole.lease_seconds(200)) == (15, 110)
