@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.extraction_papers import CONTRACT_PAGES, Paper, Pile, drawn, found
-from bench.extraction_readers import INSTALLED, KREUZBERG, PEERS, RECIPE, TEXT, Answer, Peer, Reading, chosen
+from bench.extraction_readers import INSTALLED, KREUZBERG, PEERS, RECIPE, TEXT, Answer, Peer, Reading, chosen, running
 from bench.figures import Figure, Table, add_json, tell
 
 GOAL = 1.8  # times the processor time of doclease that kreuzberg takes
@@ -110,20 +110,20 @@ def measured(peers: Sequence[Peer], piles: Sequence[Pile], size: Size, missing: 
         (peer.name, pile.name): Cell(peer, pile) for peer in peers for pile in piles if peer.scans or not pile.scans
     }
     with ExitStack() as stack:
-        running: list[Reading] = []
+        readings: list[Reading] = []
         for peer in peers:
             try:
-                running.append(stack.enter_context(Reading(peer)))
+                readings.append(stack.enter_context(running(peer)))
             except RuntimeError as error:
                 missing[peer.name] = str(error)
         for _ in range(size.rounds):
-            _round(running, cells, size, missing)
+            _round(readings, cells, size, missing)
     return {key: cell for key, cell in cells.items() if cell.peer.name not in missing}
 
 
-def _round(running: Sequence[Reading], cells: Cells, size: Size, missing: dict[str, str]) -> None:
+def _round(readings: Sequence[Reading], cells: Cells, size: Size, missing: dict[str, str]) -> None:
     for cell in cells.values():
-        reading = next((each for each in running if each.peer is cell.peer), None)
+        reading = next((each for each in readings if each.peer is cell.peer), None)
         if reading is None or cell.peer.name in missing or cell.is_slow(size.patience):
             continue
         try:

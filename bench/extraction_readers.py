@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from bench.peers.venvs import CACHE, PINS, is_made, python_of
 
@@ -115,52 +115,31 @@ class Answer:
 
 
 class Reading:
-    """A process that is a reader. A context; it is killed when an answer takes longer than ten minutes.
+    """A process that is a reader; it is killed when an answer takes longer than ten minutes.
 
     `is_new`: nothing was asked of it so far.
     """
 
-    def __init__(self, peer: Peer, folder: Path = CACHE) -> None:
+    def __init__(self, peer: Peer, process: subprocess.Popen[str], log: Path) -> None:
         self.peer = peer
         self.is_new = True
-        self._python = python_of(peer.venv, folder) if peer.venv else Path(sys.executable)
-        self._process: subprocess.Popen[str] | None = None
-        self._scratch = tempfile.TemporaryDirectory(prefix="doclease-bench-")
-
-    def __enter__(self) -> Reading:
-        self._process = subprocess.Popen(
-            [self._python, "-m", self.peer.module, self.peer.reader],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log("w"),
-            text=True,
-            cwd=self._scratch.name,
-            env=_environment(),
-        )
+        self._process = process
+        self._log = log
         self._line()  # ready
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._process is not None:
-            self._process.communicate()  # its standard input ends, so it does
-        self._scratch.cleanup()
 
     def ask(self, path: Path) -> Answer:
         """Have a file read. Raises RuntimeError with what the reader says when it fails."""
         self.is_new = False
-        assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{path}\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # what it said at its end is told below
+            self._process.stdin.write(f"{path}\n")
+            self._process.stdin.flush()
         told: dict[str, Any] = json.loads(self._line())
         if "error" in told:
             raise RuntimeError(f"{self.peer.name}: {path.name}: {told['error']}")
         return Answer(**told)
 
     def _line(self) -> str:
-        assert self._process is not None
         assert self._process.stdout is not None
         alarm = threading.Timer(_PATIENCE_SECONDS, self._process.kill)
         alarm.start()
@@ -169,12 +148,30 @@ class Reading:
         finally:
             alarm.cancel()
         if not line:
-            last = self._log("r").read().strip().splitlines() or ["it says nothing"]
-            raise RuntimeError(f"{self.peer.name} ended: {last[-1][:300]}")
+            words = self._log.read_text(encoding="utf-8", errors="replace").strip() or "it says nothing"
+            raise RuntimeError(f"{self.peer.name} ended: {words.splitlines()[-1][:300]}")
         return line
 
-    def _log(self, mode: str) -> IO[str]:
-        return Path(self._scratch.name, "log").open(mode, encoding="utf-8", errors="replace")
+
+@contextmanager
+def running(peer: Peer, folder: Path = CACHE) -> Iterator[Reading]:
+    """A reader that is ready. Raises RuntimeError with what it says when it cannot start."""
+    python = python_of(peer.venv, folder) if peer.venv else Path(sys.executable)
+    with tempfile.TemporaryDirectory(prefix="doclease-bench-") as scratch:
+        log = Path(scratch, "log")
+        with (
+            log.open("w", encoding="utf-8") as complaints,
+            subprocess.Popen(
+                [python, "-m", peer.module, peer.reader],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                cwd=scratch,
+                env=_environment(),
+            ) as process,
+        ):
+            yield Reading(peer, process, log)
 
 
 def chosen(names: Sequence[str] | None, peers: Iterable[Peer] = PEERS) -> tuple[list[Peer], Mapping[str, str]]:

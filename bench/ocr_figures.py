@@ -22,7 +22,7 @@ from pathlib import Path
 from PIL import Image
 
 from bench import ocr_pages
-from bench.extraction_readers import IMAGE_PEERS, OWN_IMAGE, TESSERACTS, Answer, Peer, Reading, chosen
+from bench.extraction_readers import IMAGE_PEERS, OWN_IMAGE, TESSERACTS, Answer, Peer, Reading, chosen, running
 from bench.figures import Figure, Table, add_json, tell
 from bench.ocr import error_rate, word_f1
 
@@ -79,9 +79,9 @@ def measured(
     reads: dict[str, dict[Peer, list[Read]]] = {kind: defaultdict(list) for kind in kinds}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doclease-bench-")))
-        running = list(_started(peers, stack, missing))
+        readings = list(_started(peers, stack, missing))
         for kind, layout, path, truth in _papers(folder, kinds, layouts, count):
-            for reading in running:
+            for reading in readings:
                 if reading.is_new:
                     reading.ask(path)  # models are loaded at the first page
                 reads[kind][reading.peer].append(_read(layout, reading.ask(path), truth))
@@ -91,7 +91,7 @@ def measured(
 def _started(peers: Sequence[Peer], stack: ExitStack, missing: dict[str, str]) -> Iterator[Reading]:
     for peer in peers:
         try:
-            yield stack.enter_context(Reading(peer))
+            yield stack.enter_context(running(peer))
         except RuntimeError as error:
             missing[peer.name] = str(error)
 
