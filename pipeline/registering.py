@@ -98,7 +98,7 @@ class Registry:
 
         Looks before it inserts, so that a duplicate costs no number.
         """
-        values = _columns(origin, triage)
+        values = columns_of(origin, triage)
         for statement in (_LOCK, _ADD, _LOCK):
             row = connection.execute(statement, values).one_or_none()
             if row is not None:
@@ -117,12 +117,12 @@ class Registry:
         policy: LeasePolicy,
     ) -> Registered:
         """Give a locked document its task: a new one, the old one again, or none beside the one it has."""
-        columns = _columns(origin, triage)
+        columns = columns_of(origin, triage)
         newest = self._newest(connection, document_id)
         state = decide(newest, triage)
         if state is not State.DUPLICATE and newest is not None and triage.inspection is not None:
             connection.execute(_INSPECTED_AGAIN, columns)
-        task = _task(document_id, columns, handler, priority, policy)
+        task = task_of(document_id, columns, handler, priority, policy)
         task_id = self._task_for(connection, state, task, newest, triage)
         duplicate = state is not State.RETRIED and newest is not None and newest.task_id == task_id
         return Registered(task_id, state, duplicate)
@@ -142,9 +142,9 @@ class Registry:
         newest = self._newest(connection, document_id)
         if newest is not None and Status(newest.status) not in FINAL:
             raise IllegalMove(f"document {document_id} is {newest.status} already (task {newest.task_id})")
-        columns = _columns(origin, Triage(inspection))
+        columns = columns_of(origin, Triage(inspection))
         connection.execute(_INSPECTED_AGAIN, columns)
-        return self._queue.enqueue(connection, _task(document_id, columns, handler, priority, policy))
+        return self._queue.enqueue(connection, task_of(document_id, columns, handler, priority, policy))
 
     def _newest(self, connection: Connection, document_id: int) -> Newest | None:
         row = connection.execute(_NEWEST_TASK, {"document_id": document_id}).one_or_none()
@@ -195,7 +195,8 @@ def _is_the_same_work(newest: Newest, task: NewTask, triage: Triage) -> bool:
     return same_type and (triage.inspection is None or same_size)
 
 
-def _columns(origin: Origin, triage: Triage) -> dict[str, Any]:
+def columns_of(origin: Origin, triage: Triage) -> dict[str, Any]:
+    """The row of a document."""
     found = triage.inspection or Inspection(UNKNOWN_MEDIA_TYPE, 0)
     pages = min(found.page_count, _MOST_PAGES)
     return {
@@ -214,7 +215,8 @@ def _columns(origin: Origin, triage: Triage) -> dict[str, Any]:
     }
 
 
-def _task(document_id: int, columns: dict[str, Any], handler: str, priority: int, policy: LeasePolicy) -> NewTask:
+def task_of(document_id: int, columns: dict[str, Any], handler: str, priority: int, policy: LeasePolicy) -> NewTask:
+    """The task of a document, by the columns of its row."""
     pages, ocr_pages = columns["page_count"], columns["ocr_page_count"]
     return NewTask(
         document_id=document_id,

@@ -94,8 +94,8 @@ def _listed(paths: Sequence[Path]) -> Iterator[Path]:
 def _take_all(intake: Intake, files: Sequence[Path], wanted: Wanted) -> list[Taken]:
     taken: list[Taken] = []
     with _progress("taken in") as show:
-        for path in files:
-            taken.append(ingesting.take(intake, path, wanted))
+        for group in ingesting.take_all(intake, files, wanted):
+            taken += group
             show(len(taken), len(files))
     return taken
 

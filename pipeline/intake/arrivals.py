@@ -5,6 +5,7 @@ Methods with a connection run inside the caller's transaction; the others in one
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -85,19 +86,28 @@ class Arrivals:
         """Record an arrival. A token that is on record already is an IntegrityError."""
         connection.execute(_ADD, values)
 
+    def add_all(self, connection: Connection, arrivals: Sequence[dict[str, Any]]) -> None:
+        """Record many, in this order."""
+        given = [each | {"token": str(each["token"]), "raw_path": each["raw_path"].hex()} for each in arrivals]
+        connection.execute(_ADD_ALL, {"arrivals": json.dumps(given)})
+
     def found(self, connection: Connection, token: uuid.UUID) -> Arrived | None:
         """The arrival of that token."""
-        return _arrived(connection.execute(_FIND, {"token": token}).one_or_none())
+        return next(iter(self.found_all(connection, [token]).values()), None)
+
+    def found_all(self, connection: Connection, tokens: Collection[uuid.UUID]) -> dict[uuid.UUID, Arrived]:
+        """Those of the tokens that arrived."""
+        return _by_token(connection.execute(_FIND, {"tokens": list(tokens)}).all())
 
     # On their own
 
     def find(self, token: uuid.UUID) -> Arrived | None:
         """The arrival of that token."""
-        return _arrived(self._rows(_FIND, token=token, first=True))
+        return _by_token(self._rows(_FIND, tokens=[token])).get(token)
 
-    def has_no_need(self, sha256: str) -> bool:
-        """Whether those bytes are in line, in work or done, so that nobody needs to look into them again."""
-        return self._rows(_HAS_NO_NEED, sha256=sha256, first=True) is not None
+    def without_need(self, hashes: Collection[str]) -> set[str]:
+        """Those of the hashes whose bytes are in line, in work or done: nobody needs to look into them again."""
+        return {row.sha256 for row in self._rows(_WITHOUT_NEED, hashes=list(hashes))} if hashes else set()
 
     def knows(self, identity: Identity) -> bool:
         """Whether that version of a file that stays where it is was taken."""
@@ -148,8 +158,9 @@ class Arrivals:
         return (rows[0] if rows else None) if first else rows
 
 
-def _arrived(row: Row[Any] | None) -> Arrived | None:
-    return None if row is None else Arrived(**{**row._mapping, "state": State(row.state)})
+def _by_token(rows: Sequence[Row[Any]]) -> dict[uuid.UUID, Arrived]:
+    found = (row._asdict() for row in rows)
+    return {row.pop("token"): Arrived(**row | {"state": State(row["state"])}) for row in found}
 
 
 def _raw(value: Any) -> bytes | None:
@@ -166,9 +177,35 @@ _ADD = text("""
          CASE WHEN CAST(:stays AS boolean) THEN CAST(:raw_path AS bytea) END)
 """)
 
+_ADD_ALL = text("""
+    INSERT INTO arrivals
+        (token, document_id, task_id, origin, name, raw_path, device, inode, byte_count, mtime_ns, duplicate,
+         placed_at, placed_path)
+    SELECT
+        token, document_id, task_id, origin, name, decode(raw_path, 'hex'), device, inode, byte_count, mtime_ns,
+        duplicate,
+        CASE WHEN stays THEN queue_now() END,
+        CASE WHEN stays THEN decode(raw_path, 'hex') END
+    FROM json_to_recordset(CAST(:arrivals AS json)) AS given (
+        token uuid,
+        document_id bigint,
+        task_id bigint,
+        origin text,
+        name text,
+        raw_path text,
+        device numeric,
+        inode numeric,
+        byte_count bigint,
+        mtime_ns bigint,
+        duplicate boolean,
+        stays boolean
+    )
+""")
+
 # A task that ended before any attempt was refused at the door.
 _FIND = text("""
     SELECT
+        arrivals.token,
         arrivals.document_id,
         arrivals.task_id,
         arrivals.name,
@@ -187,11 +224,11 @@ _FIND = text("""
     FROM arrivals
     JOIN documents USING (document_id)
     JOIN tasks USING (task_id)
-    WHERE arrivals.token = :token
+    WHERE arrivals.token = ANY(CAST(:tokens AS uuid[]))
 """)
 
-_HAS_NO_NEED = text("""
-    SELECT tasks.status
+_WITHOUT_NEED = text("""
+    SELECT documents.sha256
     FROM documents
     JOIN LATERAL (
         SELECT status
@@ -200,7 +237,7 @@ _HAS_NO_NEED = text("""
         ORDER BY task_id DESC
         LIMIT 1
     ) AS tasks ON tasks.status IN ('enqueued', 'delayed', 'processing', 'succeeded')
-    WHERE documents.sha256 = :sha256
+    WHERE documents.sha256 = ANY(CAST(:hashes AS text[]))
 """)
 
 _KNOWS = text("""

@@ -10,7 +10,7 @@ import stat
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from pipeline.documents.inbox import is_ignored
 from pipeline.documents.text import clean, display_name
 from pipeline.errors import DocumentError, UsageProblem
 from pipeline.intake.arrivals import Arrivals, Arrived
+from pipeline.intake.grouping import Grouping, Wish
 from pipeline.intake.moving import move
-from pipeline.intake.recipe import Intake, Source
+from pipeline.intake.outages import in_a_line
+from pipeline.intake.recipe import Intake, Order, Source
 from pipeline.queue.states import FINAL, Status
 from pipeline.registering import State
 
@@ -106,25 +108,14 @@ def paths_in(content: bytes) -> list[Path]:
     return [Path(os.fsdecode(line)) for line in content.split(separator) if line]
 
 
-def take(intake: Intake, path: Path, wanted: Wanted) -> Taken:
-    """Take one file in. Raises StoreUnavailable and sqlalchemy's DBAPIError, as nothing could be taken in then."""
-    token = uuid.uuid4()
-    try:
-        arrived = intake.take(
-            Source.at(path),
-            handler=wanted.handler,
-            priority=wanted.priority,
-            batch=wanted.batch,
-            origin="command",
-            token=token,
-        )
-    except DocumentError as error:
-        return Taken(path, problem=clean(str(error)))
-    except OSError as error:
-        return Taken(path, problem=(error.strerror or str(error)).lower())
-    if not wanted.remove or arrived.state is State.REJECTED:
-        return Taken(path, arrived)
-    return Taken(path, arrived, note=_remove(intake, path, arrived, token))
+def take_all(intake: Intake, paths: Iterable[Path], wanted: Wanted) -> Iterator[list[Taken]]:
+    """Take files in, group after group, in their order; what became of each.
+
+    Raises StoreUnavailable and sqlalchemy's DBAPIError, as nothing could be taken in then.
+    """
+    wishes = (Wish(Source.at(path), _order(wanted)) for path in paths)
+    for group in Grouping(intake).take(wishes):
+        yield [_taken(intake, wish, came, wanted) for wish, came in group]
 
 
 def follow(
@@ -183,6 +174,25 @@ class _Wait:
         if not self._has_ended(task):
             return False
         return task not in self._inside or any(status not in FINAL for status, _ in self._inside[task])
+
+
+def _order(wanted: Wanted) -> Order:
+    return Order(wanted.handler, wanted.priority, wanted.batch, "command", uuid.uuid4())
+
+
+def _taken(intake: Intake, wish: Wish, came: Arrived | Exception, wanted: Wanted) -> Taken:
+    path = wish.source.path
+    if isinstance(came, Exception):
+        return Taken(path, problem=_problem(came))
+    if not wanted.remove or came.state is State.REJECTED:
+        return Taken(path, came)
+    return Taken(path, came, note=_remove(intake, path, came, wish.order.token))
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return clean(str(error) if isinstance(error, DocumentError) else in_a_line(error))
 
 
 def _summary(endings: Sequence[Ending]) -> str:

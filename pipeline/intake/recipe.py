@@ -3,6 +3,8 @@
 Two promises hold whoever dies and whenever: what has a row has its bytes, and the same bytes make one document with
 one task. An arrival has a token, so that a step that is repeated after a crash finds what it did before. The bytes are
 never parsed here: `inspect` runs elsewhere and only on the stored copy, which nobody can change any more.
+
+`take` is for one file. Its steps are there for many as well (`grouping`), in the same order.
 """
 
 from __future__ import annotations
@@ -10,21 +12,25 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
 
 from pipeline.config import MEGABYTE, LimitSettings
 from pipeline.documents.archive import Archive, Stored
 from pipeline.documents.contract import Inspection
 from pipeline.documents.opening import opened
 from pipeline.documents.text import clean, display_name
+from pipeline.entering import Entered, Entry, enter
 from pipeline.errors import DocumentError, StoreUnavailable
 from pipeline.handling import AUTO
 from pipeline.intake.arrivals import Arrivals, Arrived, Identity
+from pipeline.intake.outages import is_outage
 from pipeline.queue.lease import LeasePolicy
 from pipeline.queue.store import Queue
 from pipeline.reasons import Reason
@@ -71,6 +77,17 @@ class Order:
     token: uuid.UUID
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A file whose bytes are in the store and were looked into: what is left is its rows."""
+
+    source: Source
+    order: Order
+    stored: Stored
+    identity: Identity
+    triage: Triage
+
+
 class Intake:
     """The recipe of one file. Holds a connection only while a statement or its one transaction runs.
 
@@ -91,6 +108,7 @@ class Intake:
     ) -> None:
         self.arrivals = Arrivals(engine)
         self._engine = engine
+        self._queue = queue
         self._registry = Registry(queue)
         self._archive = archive
         self._inspect = inspect
@@ -118,10 +136,9 @@ class Intake:
             return known
         order = Order(handler, priority, batch, origin, token)
         stored, identity = self.store(source)
-        triage = self.triage(stored, source.name)
-        arrived = self.record(source, order, stored, identity, triage)
-        if arrived.state in (State.ENQUEUED, State.RETRIED):
-            self._notify()
+        triage = self.triage(stored, source.name, self.arrivals.without_need([stored.sha256]))
+        arrived = self.record(Ready(source, order, stored, identity, triage))
+        self.tell_of([arrived])
         return arrived
 
     def holds(self, path: Path, sha256: str) -> bool:
@@ -133,17 +150,26 @@ class Intake:
 
     def store(self, source: Source) -> tuple[Stored, Identity]:
         """Copy the bytes into the store, but those of a file that is too large: it is only hashed."""
-        with opened(source.path, follow=source.follow) as (file, status):
-            identity = identity_of(status)
-            if status.st_size > self._max_bytes:
-                return Stored(hashlib.file_digest(file, "sha256").hexdigest(), status.st_size), identity
-            return self._archive.keep(file), identity
+        return self._read(source, self._archive.keep)
 
-    def triage(self, stored: Stored, name: str) -> Triage:
-        """Inspect the stored copy and hold it against the limits."""
-        if stored.byte_count > self._max_bytes:
+    def put(
+        self, source: Source, *, through: Callable[[BufferedReader], BufferedReader] = lambda file: file
+    ) -> tuple[Stored, Identity]:
+        """The same, but for the name in the store: it is durable only after `sync`. Threads may put at once.
+
+        The file is read through what `through` makes of it.
+        """
+        return self._read(source, self._archive.put, through)
+
+    def sync(self, ready: Iterable[Ready], run: Callable[..., Iterable[None]]) -> None:
+        """Make durable what was put; before there is a row of any of it. `run` may be the map of a pool."""
+        self._archive.sync((each.stored for each in ready if not self._is_too_large(each.stored)), run=run)
+
+    def triage(self, stored: Stored, name: str, without_need: Collection[str]) -> Triage:
+        """Inspect the stored copy, if its hash is not among those without need, and hold it against the limits."""
+        if self._is_too_large(stored):
             return Triage(None, Reason.TOO_LARGE, self._too_large(stored.byte_count))
-        if self.arrivals.has_no_need(stored.sha256):
+        if stored.sha256 in without_need:
             return Triage()
         try:
             inspection = self._inspect(self._archive.path_of(stored.sha256), name)
@@ -153,9 +179,9 @@ class Intake:
             return Triage(None, Reason(error.reason), clean(str(error)))
         return limited(inspection, self._limits)
 
-    def record(self, source: Source, order: Order, stored: Stored, identity: Identity, triage: Triage) -> Arrived:
+    def record(self, ready: Ready) -> Arrived:
         """Document, arrival and task, in one transaction whose first statement holds back the same bytes elsewhere."""
-        origin = _origin(source, order, stored)
+        order, triage, origin = ready.order, ready.triage, _origin(ready)
         # Asks the database, so before the transaction: a process has one connection for both.
         policy = self._policy(order.handler)
         with self._engine.begin() as connection:
@@ -167,10 +193,67 @@ class Intake:
                 connection, document_id, origin, triage, handler=order.handler, priority=order.priority, policy=policy
             )
             whose = {"document_id": document_id, "task_id": found.task_id, "duplicate": found.duplicate}
-            self.arrivals.add(connection, _arrival(source, order, identity) | whose)
+            self.arrivals.add(connection, _arrival(ready) | whose)
             arrived = self.arrivals.found(connection, order.token)
         assert arrived is not None, "it was added just now"
         return replace(arrived, state=found.state)
+
+    def record_all(self, many: Sequence[Ready]) -> list[Arrived | DBAPIError]:
+        """The same for many, in one transaction, but for those that need one of their own.
+
+        An error stands for what cannot be written, whose cause is in no other's way. Raises DBAPIError in an outage.
+        """
+        try:
+            together = self._record_together(many)
+        except DBAPIError:
+            together = [None] * len(many)
+        return [arrived or self._record_alone(ready) for arrived, ready in zip(together, many, strict=True)]
+
+    def tell_of(self, arrived: Iterable[Arrived | Exception]) -> None:
+        """Wake workers if there is something to do for them. Call it after the commit."""
+        if any(isinstance(each, Arrived) and each.state in (State.ENQUEUED, State.RETRIED) for each in arrived):
+            self._notify()
+
+    def _read(
+        self,
+        source: Source,
+        keep: Callable[[BinaryIO], Stored],
+        through: Callable[[BufferedReader], BufferedReader] = lambda file: file,
+    ) -> tuple[Stored, Identity]:
+        with opened(source.path, follow=source.follow) as (file, status):
+            identity, read = identity_of(status), through(file)
+            if status.st_size > self._max_bytes:
+                return Stored(hashlib.file_digest(read, "sha256").hexdigest(), status.st_size), identity
+            return keep(read), identity
+
+    def _record_together(self, many: Sequence[Ready]) -> list[Arrived | None]:
+        policies = {handler: self._policy(handler) for handler in {each.order.handler for each in many}}
+        entries = [
+            Entry(_origin(each), each.triage, each.order.handler, each.order.priority, policies[each.order.handler])
+            for each in many
+        ]
+        with self._engine.begin() as connection:
+            entered = enter(connection, self._queue, entries)
+            pairs = [(ready, found) for ready, found in zip(many, entered, strict=True) if found is not None]
+            if pairs:
+                self.arrivals.add_all(connection, [_arrival(ready) | _whose(found) for ready, found in pairs])
+            duplicates = [ready.order.token for ready, found in pairs if found.task is None]
+            known = self.arrivals.found_all(connection, duplicates) if duplicates else {}
+        return [
+            known.get(ready.order.token) or (None if found is None else _arrived(ready, found))
+            for ready, found in zip(many, entered, strict=True)
+        ]
+
+    def _record_alone(self, ready: Ready) -> Arrived | DBAPIError:
+        try:
+            return self.record(ready)
+        except DBAPIError as error:
+            if is_outage(error):
+                raise
+            return error
+
+    def _is_too_large(self, stored: Stored) -> bool:
+        return stored.byte_count > self._max_bytes
 
     @property
     def _max_bytes(self) -> float:
@@ -188,19 +271,42 @@ def identity_of(status: os.stat_result) -> Identity:
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _origin(source: Source, order: Order, stored: Stored) -> Origin:
-    return Origin(source.name, source.raw_name, stored.sha256, stored.byte_count, order.batch)
+def _origin(ready: Ready) -> Origin:
+    source, stored = ready.source, ready.stored
+    return Origin(source.name, source.raw_name, stored.sha256, stored.byte_count, ready.order.batch)
 
 
-def _arrival(source: Source, order: Order, identity: Identity) -> dict[str, Any]:
+def _arrival(ready: Ready) -> dict[str, Any]:
     return {
-        "token": order.token,
-        "origin": order.origin,
-        "name": source.name,
-        "raw_path": source.raw_path,
-        "device": identity.device,
-        "inode": identity.inode,
-        "byte_count": identity.byte_count,
-        "mtime_ns": identity.mtime_ns,
-        "stays": source.stays,
+        "token": ready.order.token,
+        "origin": ready.order.origin,
+        "name": ready.source.name,
+        "raw_path": ready.source.raw_path,
+        "device": ready.identity.device,
+        "inode": ready.identity.inode,
+        "byte_count": ready.identity.byte_count,
+        "mtime_ns": ready.identity.mtime_ns,
+        "stays": ready.source.stays,
     }
+
+
+def _whose(found: Entered) -> dict[str, Any]:
+    return {"document_id": found.document_id, "task_id": found.task_id, "duplicate": found.task is None}
+
+
+def _arrived(ready: Ready, found: Entered) -> Arrived:
+    """What a fresh task's rows would say."""
+    assert found.task is not None
+    return Arrived(
+        document_id=found.document_id,
+        task_id=found.task_id,
+        name=ready.source.name,
+        page_count=found.task.page_count,
+        priority=found.task.priority,
+        lease_seconds=found.task.lease_seconds,
+        state=State.ENQUEUED,
+        reason=None,
+        error=None,
+        sha256=ready.stored.sha256,
+        byte_count=ready.stored.byte_count,
+    )
