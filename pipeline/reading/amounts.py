@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 _CODES = (
     "EUR USD GBP CHF CAD AUD NZD INR PLN SEK NOK DKK CZK HUF RON BGN JPY CNY MYR SGD HKD ZAR BRL MXN AED THB TRY ILS"
@@ -16,6 +17,7 @@ _SYMBOLS = {"€": "EUR", "£": "GBP", "₹": "INR", "¥": "JPY", "zł": "PLN", 
 _DOLLARS = {"$": "USD", "US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "S$": "SGD"}
 _MONEY = {code: code for code in _CODES.split()} | _SYMBOLS | _DOLLARS | {"HK$": "HKD", "Rs.": "INR", "Fr.": "CHF"}
 _UNIT = "(" + "|".join(re.escape(unit) for unit in sorted(_MONEY, key=len, reverse=True)) + ")"
+_UNIT_ENDS = frozenset(unit[-1] for unit in _MONEY)
 
 _BEFORE = re.compile(rf"(?<![A-Za-z]){_UNIT} {{0,2}}-? {{0,2}}$")
 _AFTER = re.compile(rf" {{0,2}}{_UNIT}(?![A-Za-z])")
@@ -24,8 +26,13 @@ _NUMBER = re.compile(
     r"(\d{1,3}(?:[ \u00a0\u202f]\d{3})+[.,]\d\d|\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,12}(?:[.,]\d{1,4})?)"
     r"(,-|,--|\.-|-)?(?![\w/:]|[.,'’]\d|-\w)"
 )
+_GROUPED = re.compile(r"[.,]\d{3}")
+_BLANKS = re.compile(r"[ \u00a0\u202f'’]")
+_MARKS = (".", ",")
+_ROW, _ROWS = 300, 500  # characters of a printed row, and how many rows are remembered; a page has fifty
 _PERCENT = re.compile(r"[ \u00a0]?%")
 _MINUS = re.compile(r"[-−–(] ?(?:\S{1,3} ?)?$")
+_RANGE = re.compile(r"\d ?[-−–] ?$")
 _CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")
 _POSTCODE = re.compile(r"\d{1,2}[A-Z]? \d[A-Z]{2}\b")  # "RM17 6ST" is a place
 _NOT_CODE = re.compile(rf"(?<![A-Za-z]){_UNIT}(?![A-Za-z])")
@@ -52,20 +59,38 @@ def decimal_comma(texts: Iterable[str]) -> bool:
 
 def find_amounts(text: str, *, comma: bool = False) -> list[FoundAmount]:
     """The numbers of a printed text that can be amounts, in order. Percentages, dates and codes are left out."""
-    found = []
-    for match in _NUMBER.finditer(text):
-        if _PERCENT.match(text, match.end()):
-            continue
-        before = text[max(0, match.start() - 8) : match.start()]
-        if before[-1:].isalpha() and not _BEFORE.search(before):
-            continue
-        value = _decimal(match[1], comma)
-        if (_MINUS.search(before) and not _ranges(text, match.start())) or match[2] == "-":
-            value = -value
-        currency = _unit(before, text, match.end())
-        cents = re.search(r"[.,]\d\d?$", match[1]) is not None or (match[2] or "").startswith((",", "."))
-        found.append(FoundAmount(value, match.start(), match.end(), currency, cents))
-    return found
+    return list(_in_row(text, comma) if len(text) <= _ROW else _amounts(text, comma))
+
+
+def means_the_same(text: str) -> bool:
+    """Whether the numbers of a text are the same amounts with either decimal mark."""
+    return _GROUPED.search(text) is None
+
+
+@lru_cache(_ROWS)
+def _in_row(text: str, comma: bool) -> tuple[FoundAmount, ...]:
+    """Kept for a while: totals, items, taxes and the places of all that is found are told from the same rows."""
+    return tuple(_amounts(text, comma))
+
+
+def _amounts(text: str, comma: bool) -> Iterator[FoundAmount]:
+    return filter(None, (_amount(text, match, comma) for match in _NUMBER.finditer(text)))
+
+
+def _amount(text: str, match: re.Match[str], comma: bool) -> FoundAmount | None:
+    """The amount that a number is, None for one that is none."""
+    start, end = match.span()
+    before = text[max(0, start - 8) : start]
+    unit_before = _BEFORE.search(before) if before.rstrip(" -")[-1:] in _UNIT_ENDS else None
+    if _PERCENT.match(text, end) or (before[-1:].isalpha() and not unit_before):
+        return None
+    digits, mark = match.groups()
+    value = _decimal(digits, comma)
+    if mark == "-" or (_MINUS.search(before) and not _ranges(text, start)):
+        value = -value
+    unit = unit_before or _AFTER.match(text, end)
+    cents = digits[-3:-2] in _MARKS or digits[-2:-1] in _MARKS or (mark or "")[:1] in _MARKS
+    return FoundAmount(value, start, end, _MONEY[unit[1]] if unit else None, cents)
 
 
 def plain(value: Decimal) -> str:
@@ -106,22 +131,17 @@ def _counts(text: str, match: re.Match[str]) -> bool:
     return any(map(str.isdigit, before + after))
 
 
-def _unit(before: str, text: str, end: int) -> str | None:
-    match = _BEFORE.search(before) or _AFTER.match(text, end)
-    return _MONEY[match[1]] if match else None
-
-
 def _ranges(text: str, start: int) -> bool:
     """Whether the dash before a number joins it to another number, as in 10 - 20."""
-    return re.search(r"\d ?[-−–] ?$", text[max(0, start - 6) : start]) is not None
+    return _RANGE.search(text[max(0, start - 6) : start]) is not None
 
 
 def _decimal(printed: str, comma: bool) -> Decimal:
-    digits = re.sub(r"[ \u00a0\u202f'’]", "", printed)
+    digits = printed if printed.isascii() and "'" not in printed and " " not in printed else _BLANKS.sub("", printed)
     last = max(digits.rfind("."), digits.rfind(","))
     if last < 0:
         return Decimal(digits)
     mark, tail = digits[last], len(digits) - last - 1
     grouped = tail == 3 and (mark == ("." if comma else ",") or digits.count(mark) > 1)
-    whole = re.sub(r"[.,]", "", digits[:last])
+    whole = digits[:last].replace(".", "").replace(",", "")
     return Decimal(whole + digits[last + 1 :] if grouped else f"{whole}.{digits[last + 1 :]}")

@@ -61,18 +61,13 @@ def day_first(texts: Iterable[str]) -> bool:
     A number above 12 decides. Without one the day comes first, except on a page with an address in the United States
     and no money of elsewhere.
     """
-    first = second = 0
-    american = elsewhere = False
-    for text in texts:
-        american = american or _US_ADDRESS.search(text) is not None
-        elsewhere = elsewhere or _ELSEWHERE.search(text) is not None
-        for match in _NUMERIC.finditer(text):
-            if match[2] != ".":
-                first += int(match[1]) > 12 >= int(match[3])
-                second += int(match[3]) > 12 >= int(match[1])
+    pieces, first, second = list(texts), 0, 0
+    for match in (match for text in pieces for match in _NUMERIC.finditer(text) if match[2] != "."):
+        first += int(match[1]) > 12 >= int(match[3])
+        second += int(match[3]) > 12 >= int(match[1])
     if first != second:
         return first > second
-    return not american or elsewhere
+    return not any(map(_US_ADDRESS.search, pieces)) or any(map(_ELSEWHERE.search, pieces))
 
 
 def find_dates(folded: str, *, day_first: bool = True) -> list[FoundDate]:

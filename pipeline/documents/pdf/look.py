@@ -128,6 +128,8 @@ class _Calls:
     kind: Callable[[int], int]
     mode: Callable[[int], int]
     segments: Callable[[int], int]
+    rectangle: Callable[[int, int, int, int, int, int], int]
+    unmapped: Callable[[int, int], int]
 
 
 @cache
@@ -141,6 +143,8 @@ def _calls() -> _Calls:
         kind=_native(raw.FPDFPageObj_GetType, number, handle),
         mode=_native(raw.FPDFTextObj_GetTextRenderMode, number, handle),
         segments=_native(raw.FPDFPath_CountSegments, number, handle),
+        rectangle=_native(raw.FPDFText_GetRect, number, handle, number, handle, handle, handle, handle),
+        unmapped=_native(raw.FPDFText_HasUnicodeMapError, number, handle, number),
     )
 
 
@@ -230,11 +234,12 @@ def _times(first: _Matrix, then: _Matrix) -> _Matrix:
 
 
 def _text_grid(page: Any, text_page: Any) -> _Grid:
-    grid = _grid(page)
-    left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+    grid, calls, handle = _grid(page), _calls(), _handle(text_page)
+    sides = (ctypes.c_double * 4)()
+    left, top, right, bottom = (ctypes.addressof(sides) + place * ctypes.sizeof(ctypes.c_double) for place in range(4))
     for index in range(min(raw.FPDFText_CountRects(text_page, 0, -1), _MOST_RECTANGLES)):
-        if raw.FPDFText_GetRect(text_page, index, left, top, right, bottom):
-            grid.add(left.value, bottom.value, right.value, top.value)
+        if calls.rectangle(handle, index, left, top, right, bottom):
+            grid.add(sides[0], sides[3], sides[2], sides[1])
     return grid
 
 
@@ -242,8 +247,8 @@ def _unmapped(text_page: Any) -> float:
     """The share of glyphs whose font does not say what they mean, by a sample from all over the page."""
     count = text_page.count_chars()
     places = range(0, count, max(count // _SAMPLED_GLYPHS, 1))
-    unmapped = sum(bool(raw.FPDFText_HasUnicodeMapError(text_page, place) == 1) for place in places)
-    return unmapped / max(len(places), 1)
+    answers = map(_calls().unmapped, repeat(_handle(text_page)), places)
+    return sum(answer == 1 for answer in answers) / max(len(places), 1)
 
 
 def _ink(page: Any, text: _Grid) -> float:

@@ -1,4 +1,4 @@
-"""How many pages of a document need recognition, from a look at a few: exact for short ones, a guess for long ones."""
+"""How many pages of a document need recognition, from a look at each of a short one, and at a few of a long one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def spread(count: int, wanted: int) -> list[int]:
 def estimate(count: int, is_needed: Callable[[int], bool], shows_text: Callable[[int], bool]) -> int:
     """About how many of `count` pages need it, 0..count. A page that cannot be looked at does not count.
 
-    `shows_text` is the cheaper question: in a longer document that has a page to be read as it is, others that show
-    text are taken for such.
+    `shows_text` is the cheaper question: in a document that has a page to be read as it is, others that show text are
+    taken for such.
     """
     until = time.process_time() + _MOST_SECONDS
     answers: dict[int, bool] = {}
@@ -31,10 +31,7 @@ def estimate(count: int, is_needed: Callable[[int], bool], shows_text: Callable[
     def asked(number: int) -> bool:
         return not (False in answers.values() and shows_text(number)) and is_needed(number)
 
-    if count <= _ALL:
-        _ask(answers, spread(count, count), is_needed, until)
-    else:
-        _ask(answers, spread(count, _FIRST), asked, until)
+    _ask(answers, spread(count, count if count <= _ALL else _FIRST), asked, until)
     if len(set(answers.values())) > 1:
         _ask(answers, spread(count, _MORE), is_needed, until)
     found = sum(answers.values())

@@ -55,6 +55,7 @@ class _Sheets:
         self._pages = {page.number: page for page in pages if page.layout or page.text}
         self._read: dict[int, PrintedPage] = {}
         self._taken: set[tuple[int, Part]] = set()
+        self._rows: dict[tuple[int, str], list[Part]] = {}
         self._announced: dict[tuple[int, Part], frozenset[str]] = {}
         self._left = MAX_FIELDS
 
@@ -69,13 +70,20 @@ class _Sheets:
         sheet = self._sheet(field.page)
         if sheet is None:
             return field
-        meant = _meant(field.snippet, sheet)
+        meant = self._meant(field, sheet)
         part = self._free(field.page, _places(field, sheet, meant))
         if part:
             return self._with(field, field.page, part)
         if field.method not in _WORKED_OUT and (pieces := _broken(field.value, sheet, meant)):
             return self._with(field, field.page, *pieces)
         return replace(field, box=sheet.box(*meant[0])) if meant else field
+
+    def _meant(self, field: Field, sheet: PrintedPage) -> list[Part]:
+        """The parts of its page that a field's snippet stands for, which is the same for all cells of a row."""
+        known = self._rows.get((field.page, field.snippet))
+        if known is None:
+            known = self._rows[field.page, field.snippet] = _meant(field.snippet, sheet)
+        return known
 
     def placed_group(self, group: Group) -> Group:
         """The group with its fields placed, in the order in which columns usually stand.

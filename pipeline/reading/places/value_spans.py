@@ -109,12 +109,11 @@ def _dates(_: str, folded: str) -> Iterator[Found]:
 
 def _amounts(text: str, _: str) -> Iterator[Found]:
     """Amounts, and rates as well; each with and without its sign, as a credit note may print it without one."""
-    for comma in (False, True):
-        found = [
-            (each.value, each.start, each.end) for each in amounts.find_amounts(text.replace("%", " "), comma=comma)
-        ]
-        yield from found
-        yield from ((-value, start, end) for value, start, end in found)
+    text = text.replace("%", " ")
+    with_point = amounts.find_amounts(text)
+    for found in (with_point, with_point if amounts.means_the_same(text) else amounts.find_amounts(text, comma=True)):
+        yield from ((each.value, each.start, each.end) for each in found)
+        yield from ((-each.value, each.start, each.end) for each in found)
 
 
 def _periods(_: str, folded: str) -> Iterator[Found]:
