@@ -20,7 +20,7 @@ from sqlalchemy import TextClause, text
 
 from bench.processes import children, children_seconds, own_seconds, resident_bytes
 from pipeline.app import App, open_app
-from pipeline.intake.ingesting import Wanted, take
+from pipeline.intake.ingesting import Wanted, take_all
 from pipeline.intake.recipe import Intake
 from pipeline.trials.home import trial
 
@@ -66,8 +66,8 @@ class Installation:
     def work_off(self, paths: Iterable[Path]) -> None:
         """Take in files and wait until each was read. Raises SystemExit when one was not."""
         started = time.process_time()
-        for path in paths:
-            take(self._intake, path, WANTED)
+        for _ in take_all(self._intake, paths, WANTED):
+            pass
         self._ingest_seconds += time.process_time() - started
         until = time.monotonic() + PATIENCE_SECONDS
         while self._count(_LIVE) and time.monotonic() < until:
