@@ -52,6 +52,11 @@ def mutated(cuts: Sequence[Cut], folder: Path) -> Iterator[None]:
         path.write_text(whole.replace(guard, instead), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statements, "FOLDER", copies)
-        statements.statement.cache_clear()
+        _forget()
         yield
+    _forget()
+
+
+def _forget() -> None:
     statements.statement.cache_clear()
+    statements.returning.cache_clear()

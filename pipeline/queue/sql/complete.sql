@@ -55,7 +55,6 @@ SET outcome = 'succeeded',
     peak_rss_bytes = completed.peak_rss_bytes,
     result = completed.result
 FROM completed
-WHERE attempts.task_id = ANY (ARRAY(SELECT task_id FROM completed))
-    AND attempts.task_id = completed.task_id
+WHERE attempts.task_id = completed.task_id
     AND attempts.attempt_no = completed.attempt_no
 RETURNING attempts.lease_token
