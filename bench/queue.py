@@ -32,7 +32,7 @@ from pipeline.queue.wakeup import Notifier
 
 WARM_SHARE, MOST_SECONDS, READY_SECONDS = 0.05, 8.0, 60.0
 PRODUCERS, PRODUCING_SECONDS = 16, 2.0
-SQL, SINGLE, OWN, PLAIN, ONE = "sql", "sql_single", "doclease", "doclease_plain", "doclease_one"
+SQL, SQL_SINGLE, OWN, SINGLE, ONE = "sql", "sql_single", "doclease", "doclease_single", "doclease_one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,15 @@ class Candidate:
     @property
     def module(self) -> str:
         """Where its worker is."""
-        return "bench.peers.own_drains" if self.peer in (SQL, SINGLE, OWN, PLAIN) else "bench.peers.drains"
+        return "bench.peers.own_drains" if self.peer in (SQL, SQL_SINGLE, OWN, SINGLE) else "bench.peers.drains"
 
 
 CANDIDATES = (
     Candidate(SQL, SQL, 20_000, 50, "hand-written SQL, 50 a claim, completed together"),
-    Candidate(SINGLE, SINGLE, 6_000, 50, "hand-written SQL, 50 a claim, each completed by itself"),
-    Candidate(OWN, OWN, 4_000, 50, "doclease, 50 a claim, each completed by itself"),
-    Candidate(PLAIN, PLAIN, 4_000, 50, "the same, no rows derived from the result"),
-    Candidate(ONE, OWN, 3_000, 1, "doclease, one a claim, as a slot works"),
+    Candidate(SQL_SINGLE, SQL_SINGLE, 6_000, 50, "hand-written SQL, 50 a claim, each completed by itself"),
+    Candidate(OWN, OWN, 20_000, 50, "doclease, 50 a claim, completed together, as short documents are"),
+    Candidate(SINGLE, SINGLE, 4_000, 50, "doclease, 50 a claim, each completed by itself"),
+    Candidate(ONE, SINGLE, 3_000, 1, "doclease, one a claim, completed by itself, as long documents are"),
     Candidate("pgqueuer", "pgqueuer", 10_000, 10, "pgqueuer 1.6.0, batches of 10 (its default)"),
     Candidate("procrastinate", "procrastinate", 1_000, 1, "procrastinate 3.10.0, concurrency 1 (its default)"),
     Candidate("awa", "awa", 4_000, 32, "awa-pg 0.6.9, 32 workers"),
@@ -158,8 +158,8 @@ def drains(postgres: Postgres, candidates: Sequence[Candidate], rounds: int) -> 
 
 def _ratios(found: Mapping[str, Sequence[Drained]]) -> Iterator[Figure]:
     for name, other, least in (
-        (OWN, SINGLE, 0.8), (OWN, SQL, 0.5), (PLAIN, SQL, None), (ONE, OWN, None), (OWN, "pgqueuer", 2),
-        (OWN, "procrastinate", 15), (OWN, "awa", None), (OWN, "celery", None),
+        (OWN, SQL, 0.5), (SINGLE, SQL_SINGLE, 0.8), (OWN, "pgqueuer", 2), (OWN, "procrastinate", 15),
+        (OWN, "awa", None), (OWN, "celery", None), (OWN, ONE, None), (SINGLE, "pgqueuer", None),
     ):  # fmt: skip
         if name in found and other in found:
             pairs = list(zip(found[name], found[other], strict=True))

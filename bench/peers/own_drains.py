@@ -1,7 +1,7 @@
 """doclease and hand-written SQL, drained as the peers are: `python -m bench.peers.own_drains WHAT ACTION N`
 
-WHAT is doclease (each task completed by itself; N tasks a claim), doclease_plain (the same, with nothing derived from
-the result), sql (N a claim, completed together) or sql_single (N a claim, each completed by itself).
+WHAT is doclease (N tasks a claim, completed together, as a worker does with short documents), doclease_single (N a
+claim, each completed by itself), or sql and sql_single, the same in hand-written SQL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bench.growing import FINISHED, READY, THEIR_ATTEMPTS, Growing
 from bench.peers.drains import CONNINFO, DATABASE, HOST, USER, Tally
 from pipeline import database
 from pipeline.config import DatabaseSettings
-from pipeline.queue.model import Usage
+from pipeline.queue.model import Completion, Usage
 from pipeline.queue.settle import Limits
 from pipeline.queue.store import Queue
 
@@ -56,7 +56,7 @@ FROM done WHERE tries.job_id = done.id AND tries.attempt = done.attempt
 
 
 def doclease(what: str, action: str, number: int) -> None:
-    """Queue.claim and Queue.completing, as a worker calls them."""
+    """Queue.claim and Queue.completing_all, as a worker calls them."""
     url = database.parse_url(f"postgresql://{USER}@/{DATABASE}?host={HOST}")
     engine = database.open_engine(url, DatabaseSettings(), name="bench")
     if action == "fill":
@@ -64,15 +64,14 @@ def doclease(what: str, action: str, number: int) -> None:
         bench = Growing(engine)
         bench.fill(BEFORE, FINISHED, THEIR_ATTEMPTS)  # no plan is made for empty tables
         bench.fill(number, READY)
-        if what == "doclease_plain":
-            bench.run("ALTER TABLE attempts DISABLE TRIGGER attempts_accepted")
         return
     queue, tally = Queue(engine, limits=Limits(), aging_ms=600_000), Tally()
     while claims := queue.claim("worker-1", batch=number):
-        for claim in claims:
-            with queue.completing(claim, reason="ok", pages_done=2, result={}, usage=Usage()):
-                pass
-            tally.add()
+        brought = [Completion(claim, "ok", 2, {}, Usage()) for claim in claims]
+        for part in [brought] if what == "doclease" else [[each] for each in brought]:
+            with queue.completing_all(part) as (_, accepted):
+                assert len(accepted) == len(part)
+            tally.add(len(part))
 
 
 def sql(what: str, action: str, number: int) -> None:
