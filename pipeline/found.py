@@ -8,8 +8,9 @@ view.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -27,6 +28,7 @@ MAX_CELLS = 20
 MAX_CLAUSES = 5_000
 MAX_TAGS = 20
 MAX_NUMBER = 1e9
+_NUMBERS = (int, float)  # by type(): what JSON brings is of no other, and a bool is none of them
 GROUPS = frozenset({"lines", "taxes", "parties"})
 # Only ASCII digits, and no other form of ISO 8601: what Python reads and PostgreSQL does not would break the views.
 _AMOUNT = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
@@ -110,13 +112,13 @@ def _fields(given: Mapping[Any, Any]) -> tuple[dict[str, list[dict[str, Any]]], 
 
 def _field(name: str, found: object) -> dict[str, Any] | None:
     given = _mapping(found)
-    text = given.get("value")
-    if not isinstance(text, str) or not _FIELD.fullmatch(name):
+    text, is_canonical = given.get("value"), _judge(name)
+    if not isinstance(text, str) or is_canonical is None:
         return None
-    value = clean(text[:MAX_VALUE_CHARACTERS]).strip()
-    if not value or not _is_canonical(name, value):
+    value = _text(text, MAX_VALUE_CHARACTERS).strip()
+    if not value or not is_canonical(value):
         return None
-    page, confidence, box = given.get("page"), given.get("confidence"), given.get("box")
+    page, confidence = given.get("page"), given.get("confidence")
     field: dict[str, Any] = {
         "value": value,
         "page": page if _is_page(page) else None,
@@ -124,20 +126,28 @@ def _field(name: str, found: object) -> dict[str, Any] | None:
         "method": _word(given.get("method")),
         "confidence": min(max(confidence, 0), 1) if _is_number(confidence) else None,
     }
-    if printed := _text(given.get("printed"), MAX_PRINTED_CHARACTERS):
+    if "printed" in given and (printed := _text(given["printed"], MAX_PRINTED_CHARACTERS)):
         field["printed"] = printed
-    if _is_box(box):
-        field["box"] = [round(edge, 4) for edge in box]
+    if "box" in given and (box := _box(given["box"])):
+        field["box"] = box
     return field
 
 
-def _is_canonical(name: str, value: str) -> bool:
+@functools.lru_cache(maxsize=1_000)
+def _judge(name: str) -> Callable[[str], object] | None:
+    """What says whether a value is one that the field of that name can hold; None for what is no name."""
+    if not _FIELD.fullmatch(name):
+        return None
     if is_date(name):
-        try:
-            return _DATE.fullmatch(value) is not None and 1900 <= dt.date.fromisoformat(value).year <= 2200
-        except ValueError:
-            return False
-    return not is_amount(name) or _AMOUNT.fullmatch(value) is not None
+        return _is_real_date
+    return _AMOUNT.fullmatch if is_amount(name) else bool
+
+
+def _is_real_date(value: str) -> bool:
+    try:
+        return _DATE.fullmatch(value) is not None and 1900 <= dt.date.fromisoformat(value).year <= 2200
+    except ValueError:
+        return False
 
 
 def _groups(given: object) -> Iterator[dict[str, Any]]:
@@ -190,11 +200,14 @@ def _named(values: object) -> list[tuple[str, Any]]:
 
 
 def _word(value: object) -> str | None:
-    return clean(value[:64]) if isinstance(value, str) else None
+    return _text(value, 64) if isinstance(value, str) else None
 
 
 def _text(value: object, most: int) -> str:
-    return clean(value[:most]) if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    text = value[:most]
+    return text if text.isascii() and text.isprintable() else clean(text)  # a call less: there are thousands of them
 
 
 def _is_name(value: object) -> TypeGuard[str]:
@@ -206,8 +219,14 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _is_page(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_NUMBER
+    return type(value) is int and 0 < value < MAX_NUMBER
 
 
-def _is_box(value: object) -> TypeGuard[list[float]]:
-    return isinstance(value, list) and len(value) == 4 and all(_is_number(edge) and 0 <= edge <= 1 for edge in value)
+def _box(value: object) -> list[float] | None:
+    """Four edges as shares of a page, or None."""
+    if not isinstance(value, list) or len(value) != 4:
+        return None
+    for edge in value:
+        if type(edge) not in _NUMBERS or not 0 <= edge <= 1:
+            return None
+    return [round(edge, 4) for edge in value]

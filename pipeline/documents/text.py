@@ -100,6 +100,8 @@ def clean(text: str) -> str:
 
     Of marks stacked on one letter 30 are kept.
     """
+    if text.isascii() and text.isprintable():  # most of what is not a page
+        return text
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii():  # without an expression it takes a fifth of the time, and most pages are that plain
