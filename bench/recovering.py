@@ -33,6 +33,7 @@ from pipeline.config import LeaseSettings, SweepSettings
 RECORDED = Path(__file__).parent / "recovery.json"
 WORKERS = 3
 FROZEN = 2
+CUTS = 5
 IDLE_SECONDS = 30.0
 COUNTED_SECONDS = 11.0  # a session tells of its transactions within this time
 LEASE_SECONDS, INTERVAL_SECONDS = LeaseSettings().min_seconds, SweepSettings().interval_seconds
@@ -147,11 +148,12 @@ def of_machines(trial: Trial, repeats: int) -> list[float]:
 def of_cut_sessions(trial: Trial, repeats: int) -> int:
     """Sessions that stand for workers are cut while those hold tasks; how many tasks were taken from them."""
     trial.stage.start_workers(WORKERS, 1)
-    tasks = trial.begin(WORKERS)
-    for _ in range(repeats):
-        trial.ask(_CUT)
-        trial.stage.wait(lambda: False, 1.0)
-    trial.end(*tasks)
+    for done in range(0, repeats, CUTS):
+        tasks = trial.begin(WORKERS)  # they wait without a sign of life, and for less than their leases
+        for _ in range(min(CUTS, repeats - done)):
+            trial.ask(_CUT)
+            trial.stage.wait(lambda: False, 1.5)
+        trial.end(*tasks)
     return int(trial.ask(_TAKEN))
 
 
