@@ -23,7 +23,7 @@ CHURNED, CHURN_BATCH = 20_000, 250
 EXPIRED = 10_000
 RENEWALS = 1_000
 HOUR_TASKS = 2_000
-_LIVE_INDEXES = ("tasks_ready", "tasks_processing", "tasks_one_live", "tasks_delayed")
+_LIVE_INDEXES = ("tasks_ready", "tasks_processing", "tasks_delayed")
 
 
 def verbs(bench: Growing, samples: int) -> dict[str, Cost]:
