@@ -193,7 +193,7 @@ class Intake:
                 connection, document_id, origin, triage, handler=order.handler, priority=order.priority, policy=policy
             )
             whose = {"document_id": document_id, "task_id": found.task_id, "duplicate": found.duplicate}
-            self.arrivals.add(connection, _arrival(ready) | whose)
+            self.arrivals.add(connection, _arrival(ready, origin) | whose)
             arrived = self.arrivals.found(connection, order.token)
         assert arrived is not None, "it was added just now"
         return replace(arrived, state=found.state)
@@ -228,21 +228,16 @@ class Intake:
 
     def _record_together(self, many: Sequence[Ready]) -> list[Arrived | None]:
         policies = {handler: self._policy(handler) for handler in {each.order.handler for each in many}}
-        entries = [
-            Entry(_origin(each), each.triage, each.order.handler, each.order.priority, policies[each.order.handler])
-            for each in many
-        ]
+        entries = [_entry(each, policies[each.order.handler]) for each in many]
         with self._engine.begin() as connection:
             entered = enter(connection, self._queue, entries)
-            pairs = [(ready, found) for ready, found in zip(many, entered, strict=True) if found is not None]
-            if pairs:
-                self.arrivals.add_all(connection, [_arrival(ready) | _whose(found) for ready, found in pairs])
-            duplicates = [ready.order.token for ready, found in pairs if found.task is None]
+            every = list(zip(many, entries, entered, strict=True))
+            arrivals = [_arrival(ready, entry.origin) | _whose(found) for ready, entry, found in every if found]
+            if arrivals:
+                self.arrivals.add_all(connection, arrivals)
+            duplicates = [ready.order.token for ready, _, found in every if found and found.task is None]
             known = self.arrivals.found_all(connection, duplicates) if duplicates else {}
-        return [
-            known.get(ready.order.token) or (None if found is None else _arrived(ready, found))
-            for ready, found in zip(many, entered, strict=True)
-        ]
+        return [known.get(ready.order.token) or _arrived(entry.origin, found) for ready, entry, found in every]
 
     def _record_alone(self, ready: Ready) -> Arrived | DBAPIError:
         try:
@@ -276,11 +271,15 @@ def _origin(ready: Ready) -> Origin:
     return Origin(source.name, source.raw_name, stored.sha256, stored.byte_count, ready.order.batch)
 
 
-def _arrival(ready: Ready) -> dict[str, Any]:
+def _entry(ready: Ready, policy: LeasePolicy) -> Entry:
+    return Entry(_origin(ready), ready.triage, ready.order.handler, ready.order.priority, policy)
+
+
+def _arrival(ready: Ready, origin: Origin) -> dict[str, Any]:
     return {
         "token": ready.order.token,
         "origin": ready.order.origin,
-        "name": ready.source.name,
+        "name": origin.name,
         "raw_path": ready.source.raw_path,
         "device": ready.identity.device,
         "inode": ready.identity.inode,
@@ -294,19 +293,20 @@ def _whose(found: Entered) -> dict[str, Any]:
     return {"document_id": found.document_id, "task_id": found.task_id, "duplicate": found.task is None}
 
 
-def _arrived(ready: Ready, found: Entered) -> Arrived:
-    """What a fresh task's rows would say."""
-    assert found.task is not None
+def _arrived(origin: Origin, found: Entered | None) -> Arrived | None:
+    """What a fresh task's rows would say; None when there is none."""
+    if found is None or found.task is None:
+        return None
     return Arrived(
         document_id=found.document_id,
         task_id=found.task_id,
-        name=ready.source.name,
+        name=origin.name,
         page_count=found.task.page_count,
         priority=found.task.priority,
         lease_seconds=found.task.lease_seconds,
         state=State.ENQUEUED,
         reason=None,
         error=None,
-        sha256=ready.stored.sha256,
-        byte_count=ready.stored.byte_count,
+        sha256=origin.sha256,
+        byte_count=origin.byte_count,
     )

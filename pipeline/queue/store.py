@@ -66,7 +66,7 @@ class Queue:
 
     def enqueue_all(self, connection: Connection, tasks: Sequence[NewTask]) -> dict[int, int]:
         """Put tasks of different documents in line, in this order; returns the task of each document. All or none."""
-        given = json.dumps([asdict(task) for task in tasks])
+        given = json.dumps([{name: getattr(task, name) for name in NewTask.__slots__} for task in tasks])
         rows = connection.execute(statement("enqueue_all"), {"tasks": given, "aging_ms": self._aging_ms}).all()
         for row in rows:
             self._front.came(row.rank_ms)
