@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 from sqlalchemy import Engine
 
+from pipeline.queue.front import FRONT
+from pipeline.queue.model import Claim
+from pipeline.queue.statements import statement
 from pipeline.queue.store import Queue
 from tests.queue import mutation, races, rows
 from tests.tasks import add_task
@@ -18,6 +22,14 @@ def test_a_claim_takes_exactly_what_it_asked_for(engine: Engine, queue: Queue) -
     assert len(first) == 2
     assert {claim.task_id for claim in first + second} == tasks
     assert queue.claim("worker-3") == []
+
+
+def test_the_columns_of_a_claim_stand_in_the_order_of_its_fields(engine: Engine) -> None:
+    """They are taken by their places, not by their names."""
+    with engine.connect() as connection:
+        values = {"worker": "worker-1", "batch": 1, "suspects": True, "from_rank": FRONT}
+        found = connection.execute(statement("claim"), values)
+        assert list(found.keys()) == [*(field.name for field in fields(Claim)), "rank_ms"]
 
 
 def test_a_task_that_changes_under_a_claim_is_not_taken_for_none(engine: Engine, queue: Queue, tmp_path: Path) -> None:
