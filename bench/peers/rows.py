@@ -32,7 +32,14 @@ def rows() -> tuple[Row, ...]:
 def _doclease() -> tuple[Row, Row]:
     link = "docs/how-leases-work.md"
     return (
-        Row("doclease", "doclease", "defaults: a lease of 15 s for a short document, a sweep every 5 s", link, {}, 90),
+        Row(
+            "doclease",
+            "doclease",
+            "defaults: a lease of 15 s for a short document, a sweep every 5 s, a look for sessions every 1.5 s",
+            link,
+            {},
+            90,
+        ),
         Row(
             "doclease, 10 s",
             "doclease",

@@ -5,6 +5,7 @@ Times are seconds to two places, None where the thing did not happen while the c
 
 from __future__ import annotations
 
+import os
 import signal
 import statistics
 import subprocess
@@ -41,6 +42,23 @@ def killed_worker(stage: Stage, *, slots: int = 4) -> Measures:
         "begun_again_median": _median(again),
         "done": _worst([stage.evidence.ended(task, at) for task in orphans]),
         **_tally(stage, orphans),
+    }
+
+
+def killed_process(stage: Stage) -> Measures:
+    """kill -9 of the one process that runs a task: a child of the worker where it has some; two workers of one slot."""
+    stage.start_workers(2, 1)
+    task = "g1"
+    stage.enqueue("gate", task)
+    stage.begun(task)
+    at = now()
+    os.kill(stage.evidence.begins(task)[-1].pid, signal.SIGKILL)
+    stage.open_gate(task, 1, 2, 3)
+    stage.settled([task], stage.row.patience)
+    return {
+        "begun_again": stage.evidence.begun(task, at),
+        "done": stage.evidence.ended(task, at),
+        **_tally(stage, [task]),
     }
 
 
@@ -186,6 +204,7 @@ def _supervised(stage: Stage, worker: subprocess.Popen[bytes]) -> str:
 
 SCENARIOS: Mapping[str, Callable[[Stage], Measures]] = {
     "kill": killed_worker,
+    "child": killed_process,
     "freeze": frozen_worker,
     "hang": hung_task,
     "slow": slow_task,

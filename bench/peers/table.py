@@ -188,6 +188,14 @@ _FAULTS: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "effect took place twice": _twice,
         },
     ),
+    "child": (
+        "Only the process that runs a task is killed (kill -9): a child, or the worker itself where it has none",
+        {
+            "begun again after": lambda group: group.seconds("begun_again"),
+            "never done": _undone,
+            "effect took place twice": _twice,
+        },
+    ),
     "freeze": (
         "A worker is frozen (SIGSTOP) in the middle of a task, and thawed while another is at work on the same task",
         {
