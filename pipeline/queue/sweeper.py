@@ -39,6 +39,10 @@ class Rhythm:
     batch: int = 500
     learn: bool = True
 
+    def pause(self, workers: int) -> float:
+        """Seconds between the looks of one of so many workers: many together look about as often as CROWD would."""
+        return min(max(self.look_seconds, self.look_seconds * workers / CROWD), self.interval_seconds)
+
 
 class Sweeper:
     """Takes back expired leases every interval; looks in between for what is due or ready, and who is gone.
@@ -106,8 +110,8 @@ class Sweeper:
     def look(self) -> None:
         """See what there is to do, and do it."""
         seen = self._queue.look()
-        crowded = min(self._rhythm.look_seconds * seen.workers / CROWD, self._rhythm.interval_seconds)
-        self._next_look = time.monotonic() + crowded - self._rhythm.look_seconds / 2
+        # Half a turn early: a turn comes a little sooner or later, and this one must not be missed.
+        self._next_look = time.monotonic() + self._rhythm.pause(seen.workers) - self._rhythm.look_seconds / 2
         if seen.due and self._queue.promote(batch=self._rhythm.batch):
             self._on_work()
         if seen.absent:

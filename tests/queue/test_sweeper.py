@@ -13,7 +13,7 @@ from pipeline import database
 from pipeline.config import DatabaseSettings
 from pipeline.queue.settle import Fault
 from pipeline.queue.store import Queue
-from pipeline.queue.sweeper import Rhythm, Sweeper
+from pipeline.queue.sweeper import CROWD, Rhythm, Sweeper
 from tests.conftest import AGING_MS, Clock
 from tests.queue import rows
 from tests.tasks import add_task
@@ -70,6 +70,13 @@ def test_one_run_promotes_as_well_and_wakes_the_workers(
     clock.advance(minutes=1)
     sweeper.run_once()
     assert (rows.status(engine, task_id), woken.times) == ("enqueued", 1)
+
+
+def test_a_large_fleet_looks_no_more_often_than_a_small_one() -> None:
+    rhythm = Rhythm(interval_seconds=5, look_seconds=1)
+    assert [rhythm.pause(workers) for workers in (0, 1, CROWD)] == [1, 1, 1], "a small one as often as it can"
+    assert rhythm.pause(2 * CROWD) == 2
+    assert rhythm.pause(1000) == 5, "and each worker with every sweep at least"
 
 
 def test_a_run_that_finds_nothing_wakes_nobody(sweeper: Sweeper, woken: Woken) -> None:
