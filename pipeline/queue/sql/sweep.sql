@@ -96,7 +96,8 @@ picked AS MATERIALIZED (
     FROM tasks
     WHERE status = 'processing'
         AND lease_expires_at < (SELECT judged_at FROM previous)
-        AND (SELECT any_expired AND (NOT too_many OR has_waited) FROM verdict)
+        AND (SELECT any_expired FROM verdict)
+        AND (SELECT NOT too_many OR has_waited FROM verdict)
     ORDER BY task_id
     LIMIT CAST(:batch AS integer)
     FOR NO KEY UPDATE SKIP LOCKED
