@@ -22,7 +22,7 @@ class Fault(enum.Enum):
     TRANSIENT = "transient"  # another attempt may
     CRASH = "crash"  # it took its child down
     RELEASE = "release"  # the worker was stopped
-    PAUSE = "pause"  # its time was up, but it came on
+    PAUSE = "pause"  # its time was up, but it came on; or nobody began it
     CANCEL = "cancel"  # somebody asked
 
 
@@ -81,7 +81,7 @@ def decide(fault: Fault, counts: Counts, limits: Limits, *, jitter: float, came_
         case Fault.RELEASE:
             return _after_release(counts.releases + 1, limits)
         case Fault.PAUSE:
-            # No bound: every such attempt finished a page, and pages are finite.
+            # No bound: every such attempt finished a page, and pages are finite, or another task was worked in its stead.
             return Decision(Status.ENQUEUED, Outcome.RELEASED)
 
 

@@ -90,7 +90,7 @@ def _late_signals_do_nothing() -> Iterator[None]:
 def test_twenty_stops_at_random_moments_leave_nothing_processing_and_charge_nobody(
     open_for_business: Callable[..., Shop],
 ) -> None:
-    shop = open_for_business(worker={"drain_seconds": 0})
+    shop = open_for_business(worker={"drain_seconds": 0, "claim_ahead_seconds": 1})
     tasks = [shop.take(pages(5, p2="sleep 0.02", p4="spin 0.02")) for _ in range(40)]
     dice = random.Random(7)  # noqa: S311 - the moments of a test
     for _ in range(20):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from tests.conftest import empty
 from tests.worker.shop import Shop, children_of, open_shop, pages, until
 
 pytestmark = pytest.mark.slow
+
+TOGETHER: dict[str, float] = {"claim_ahead_seconds": 0.5}  # claims of several, also on a slow machine
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def _succeeded(shop: Shop) -> int:
 def test_a_server_that_crashes_again_and_again_costs_no_document_anything(
     home: Path, embedded: EmbeddedServer, eye: Engine
 ) -> None:
-    with open_shop(home, None, eye) as shop:
+    with open_shop(home, None, eye, worker=TOGETHER) as shop:
         for _ in range(60):
             shop.take(pages(6, p2="sleep 0.03", p4="sleep 0.03"))
         worker = shop.start_worker(slots=2)
@@ -121,7 +123,10 @@ def test_a_server_that_is_away_for_longer_than_the_lease_costs_no_document_anyth
         assert worker.wait(60) == 0
 
 
-def test_sessions_that_are_cut_off_again_and_again_double_nothing_and_charge_nobody(shop: Shop) -> None:
+def test_sessions_that_are_cut_off_again_and_again_double_nothing_and_charge_nobody(
+    open_for_business: Callable[..., Shop],
+) -> None:
+    shop = open_for_business(worker=TOGETHER)
     for _ in range(40):
         shop.take(pages(6, p2="sleep 0.03", p5="sleep 0.03"))
     shop.start_worker(slots=2)
