@@ -81,7 +81,7 @@ def decide(fault: Fault, counts: Counts, limits: Limits, *, jitter: float, came_
         case Fault.RELEASE:
             return _after_release(counts.releases + 1, limits)
         case Fault.PAUSE:
-            # No bound: every such attempt finished a page, and pages are finite, or another task was worked in its stead.
+            # No bound: every such attempt finished a page, and pages are finite, or made way for another that did.
             return Decision(Status.ENQUEUED, Outcome.RELEASED)
 
 
