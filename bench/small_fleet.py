@@ -22,7 +22,7 @@ from pathlib import Path
 import psycopg
 
 from bench.demand import complete
-from bench.fleet import Fleet
+from bench.fleet_parts import Fleet
 from bench.growing import READY, Growing
 from bench.pages_touched import engine_on, installed
 from bench.peers.servers import Postgres

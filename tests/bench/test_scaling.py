@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bench.demand import Demand
-from bench.fleet import Fleet, Kind, Ran, Server, Simulation, slopes
+from bench.fleet import Simulation
+from bench.fleet_parts import Fleet, Kind, Ran, Server, slopes
 from bench.kernel import Activity, Bell, Disk, Kernel, Places, Processors
 from bench.scaling import Row, bracket
 
