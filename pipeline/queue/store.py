@@ -149,11 +149,12 @@ class Queue:
 
         A completion whose lease is lost is not among them and changes nothing. All commit when the block ends, or none.
         """
-        brought = sorted((_completion(each) for each in completions), key=itemgetter("task_id"))
+        brought = [_completion(each) for each in completions]
+        values = {"completions": json.dumps(sorted(brought, key=itemgetter("task_id")))}
         with self._engine.begin() as connection:
-            values = {"completions": json.dumps(brought)}
-            accepted = frozenset(connection.execute(statement("complete"), values).scalars())
-            yield connection, accepted
+            found = frozenset(connection.execute(statement("complete"), values).scalars().all())
+            told = zip(completions, brought, strict=True)
+            yield connection, frozenset(each.claim.lease_token for each, row in told if row["lease_token"] in found)
 
     def fail(
         self,
@@ -274,14 +275,14 @@ class Queue:
         """What claim.sql takes from there. Only changed rows is not nothing: then it looks again."""
         while True:
             with self._single.connect() as connection:
-                found = list(connection.execute(returning("claim", *_CLAIMED), {"from_rank": start, **values}))
-            rows = [row for row in found if row.task_id is not None]
+                found = connection.execute(returning("claim", *_CLAIMED), {"from_rank": start, **values}).all()
+            rows = [row for row in found if row[0] is not None]
             if rows or not found:
                 return rows
 
     def _all(self, name: str, **values: Any) -> list[Row[Any]]:
         with self._single.connect() as connection:
-            return list(connection.execute(statement(name), values))
+            return list(connection.execute(statement(name), values).all())
 
     def _one(self, name: str, **values: Any) -> Row[Any] | None:
         with self._single.connect() as connection:

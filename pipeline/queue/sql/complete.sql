@@ -39,6 +39,7 @@ completed AS (
         tasks.task_id,
         tasks.attempt_no,
         tasks.finished_at,
+        brought.lease_token,
         brought.reason,
         brought.pages_done,
         brought.cpu_seconds,
@@ -57,4 +58,4 @@ SET outcome = 'succeeded',
 FROM completed
 WHERE attempts.task_id = completed.task_id
     AND attempts.attempt_no = completed.attempt_no
-RETURNING attempts.lease_token
+RETURNING CAST(completed.lease_token AS text)
