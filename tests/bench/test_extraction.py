@@ -96,6 +96,7 @@ def test_the_table_has_a_verdict_and_says_what_was_not_measured() -> None:
 
 
 def test_recognition_is_held_to_errors_as_well_as_to_speed() -> None:
-    means = {OWN_IMAGE: Means(2.0, 0.02, 0.9), TESSERACTS[0]: Means(1.0, 0.01, 0.8)}
+    means = {OWN_IMAGE: Means(2.0, 0.02, 0.9, 300), TESSERACTS[0]: Means(1.0, 0.01, 0.8, 100)}
     goals, _ = ocr_tables({"clean": means}, {})
-    assert [each.verdict for each in goals.figures] == ["pass", "falls short", "pass", ""]
+    assert [each.verdict for each in goals.figures] == ["pass", "", "falls short", "pass", ""]
+    assert goals.figures[1].value == 3.0
