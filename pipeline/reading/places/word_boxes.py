@@ -163,10 +163,10 @@ class PrintedPage:
 
 def around(boxes: Iterable[Box]) -> Box | None:
     """The box around all of them; None around none."""
-    columns = list(zip(*boxes, strict=True))
-    if not columns:
-        return None
-    left, top, right, bottom = columns
+    several = list(boxes)
+    if len(several) < 2:
+        return several[0] if several else None
+    left, top, right, bottom = zip(*several, strict=True)
     return Box(min(left), min(top), max(right), max(bottom))
 
 
