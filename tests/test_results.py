@@ -177,6 +177,25 @@ def test_of_a_very_long_document_an_attempt_gets_what_its_handler_would_have_see
     assert [page.number for page in found.stored if not page.text] == [21, 22, 23]
 
 
+def test_material_of_many_is_that_of_each_and_leaves_out_what_must_be_asked_for_when_it_is_begun(
+    engine: Engine, queue: Queue
+) -> None:
+    results = Results(engine)
+    ids = [add_task(engine, queue) for _ in range(4)]
+    claims = queue.claim("worker-1", batch=4)
+    with engine.begin() as connection:
+        connection.execute(
+            text("UPDATE documents SET root_document_id = :root, parent_document_id = :root, depth = 1"
+                 " WHERE document_id = :document_id"),
+            {"root": claims[0].document_id, "document_id": claims[1].document_id},
+        )  # fmt: skip
+    claims[2] = _second_attempt(claims[2])
+    together = results.materials(claims)
+    assert together == {claim.task_id: results.material(claim) for claim in (claims[0], claims[3])}
+    assert results.materials(claims[2:3]) == {}
+    assert set(together) == {ids[0], ids[3]}
+
+
 def _second_attempt(claim: Claim) -> Claim:
     facts = {name: getattr(claim, name) for name in claim.__slots__}
     return Claim(**{**facts, "attempt_no": 2, "lease_token": uuid.uuid4()})

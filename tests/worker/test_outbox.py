@@ -132,8 +132,15 @@ class _Interrupted:
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_a_commit_without_an_answer_is_repeated_and_doubles_nothing(
-    engine: Engine, queue: Queue, desk: Desk, monkeypatch: pytest.MonkeyPatch, committed: bool
+    engine: Engine,
+    queue: Queue,
+    desk: Desk,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    committed: bool,
 ) -> None:
+    caplog.set_level("INFO")
     claims = _claimed(engine, queue, 3)
     monkeypatch.setattr("pipeline.worker.outbox.LONGEST_SECONDS", -1)
     outbox = _filled(desk, claims[:2])
@@ -144,3 +151,5 @@ def test_a_commit_without_an_answer_is_repeated_and_doubles_nothing(
     outbox.flush()
     assert _ends(engine) == [("succeeded", "ok", False)] * 3
     assert _rows(engine, "pages") == [(claim.task_id, 1) for claim in claims]
+    assert [f"task {claim.task_id}: read" in caplog.text for claim in claims] == [True] * 3
+    assert "was lost" not in caplog.text
