@@ -42,6 +42,7 @@ KINDS: Mapping[str, Spoil] = {
     "noisy": ocr_pages.noisy,
     "photographed": ocr_pages.photographed,
 }
+QUICK = ("clean", "skewed", "noisy", "photographed")
 PROSE = "prose"
 
 
@@ -159,14 +160,15 @@ def main() -> None:
     options.add_argument("--quick", action="store_true", help="one page of each of two layouts, within three minutes")
     options.add_argument("--pages", type=int, default=4, help="pages of each layout (default: 4)")
     options.add_argument("--layouts", default="prose,columns,invoice", help="of pages, prose among them")
-    options.add_argument("--kinds", default=",".join(KINDS), help="of pages, joined by commas")
+    options.add_argument("--kinds", help=f"of {','.join(KINDS)} (default: all)")
     options.add_argument("--peers", help="names of engines or of their environments, joined by commas")
     add_json(options)
     given = options.parse_args()
     peers, absent = chosen(given.peers.split(",") if given.peers else None, IMAGE_PEERS)
     missing = dict(absent)
     layouts, count = ("prose,invoice", 1) if given.quick else (given.layouts, given.pages)
-    found = measured(peers, given.kinds.split(","), layouts.split(","), count, missing)
+    kinds = given.kinds.split(",") if given.kinds else QUICK if given.quick else tuple(KINDS)
+    found = measured(peers, kinds, layouts.split(","), count, missing)
     tell(list(tables(found, missing)), given.json)
     for name, why in missing.items():
         print(f"{name}: {why}", file=sys.stderr)
