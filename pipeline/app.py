@@ -235,6 +235,12 @@ class App:
             companions=companions,
         )
 
+    def close(self) -> None:
+        """Tell workers what they were to be told later, and give up the connections."""
+        if "notifier" in vars(self):
+            self.notifier.close()
+        self.engine.dispose()
+
     def _require_recognition(self) -> None:
         """Before the first scan pays for it. Raises ConfigurationError."""
         engine = self.settings.ocr.engine
@@ -304,7 +310,7 @@ def open_app(settings: Settings, *, name: str, check_schema: bool = True) -> Ite
         except OperationalError as error:
             raise database.unavailable(error) from error
         finally:
-            app.engine.dispose()
+            app.close()
     finally:
         if server is not None:
             server.release()

@@ -31,18 +31,46 @@ logger = logging.getLogger(__name__)
 class Notifier:
     """Tells idle workers that there is work, at most once per 50 ms: NOTIFY takes a lock that all commits share.
 
-    Call it after the commit, never inside the transaction.
+    What is told within the pause is sent when the pause is over, so that no document waits for a poll. Call it after
+    the commit, never inside the transaction, from any thread.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._last = 0.0
+        self._lock = threading.Lock()
+        self._sending = threading.Lock()
+        self._last = -NOTIFY_PAUSE_SECONDS
+        self._later: threading.Timer | None = None
 
     def notify(self) -> None:
-        """Wake whoever listens. Never raises for a database that is away: polling finds the work."""
-        if time.monotonic() - self._last < NOTIFY_PAUSE_SECONDS:
-            return
-        self._last = time.monotonic()
+        """Wake whoever listens, soon. Never raises for a database that is away: polling finds the work."""
+        with self._lock:
+            if self._later is not None:
+                return
+            left = self._last + NOTIFY_PAUSE_SECONDS - time.monotonic()
+            if left > 0:
+                self._later = threading.Timer(left, self._send_what_is_due)
+                self._later.daemon = True
+                self._later.start()
+                return
+            self._last = time.monotonic()
+        self._send()
+
+    def close(self) -> None:
+        """Send at once what would be sent later. Call it before the engine's connections are closed."""
+        self._send_what_is_due()
+
+    def _send_what_is_due(self) -> None:
+        with self._sending:
+            with self._lock:
+                later, self._later = self._later, None
+                if later is None:
+                    return
+                self._last = time.monotonic()
+            later.cancel()
+            self._send()
+
+    def _send(self) -> None:
         try:
             with self._engine.connect() as connection:
                 connection.execute(text(f"SELECT pg_notify({_CHANNEL}, '')"))

@@ -11,6 +11,7 @@ from sqlalchemy import URL, Engine, text
 
 from pipeline import database
 from pipeline.config import DatabaseSettings
+from pipeline.queue import wakeup
 from pipeline.queue.wakeup import CHANNEL, Bell, Listener, Notifier
 from tests.queue import rows
 
@@ -92,6 +93,7 @@ def test_many_notifications_at_once_are_one(engine: Engine, database_url: URL) -
             pass
         for _ in range(200):
             notifier.notify()
+        notifier.close()
         # Whatever was sent before this is delivered before it.
         Notifier(engine).notify()
         with engine.begin() as last:
@@ -101,6 +103,33 @@ def test_many_notifications_at_once_are_one(engine: Engine, database_url: URL) -
                 break
             heard.append(notification)
     assert 2 <= len(heard) < 100
+
+
+def test_what_is_told_just_after_a_notification_is_sent_a_moment_later(engine: Engine, database_url: URL) -> None:
+    with database.listening_connection(database_url, DatabaseSettings()) as connection:
+        connection.execute(f"LISTEN {CHANNEL}")
+        notifier = Notifier(engine)
+        notifier.notify()
+        notifier.notify()
+        assert len(list(connection.notifies(timeout=rows.GIVE_UP_SECONDS, stop_after=2))) == 2
+        notifier.close()
+
+
+def test_what_is_to_be_sent_later_is_sent_before_the_process_ends(
+    engine: Engine, database_url: URL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeup, "NOTIFY_PAUSE_SECONDS", 3600)
+    with database.listening_connection(database_url, DatabaseSettings()) as connection:
+        connection.execute(f"LISTEN {CHANNEL}")
+        notifier = Notifier(engine)
+        for _ in range(3):
+            notifier.notify()
+        notifier.close()
+        notifier.close()
+        with engine.begin() as last:
+            last.execute(text(f"SELECT pg_notify('{CHANNEL}', 'the end')"))
+        heard = list(connection.notifies(timeout=rows.GIVE_UP_SECONDS, stop_after=3))
+        assert [each.payload for each in heard] == ["", "", "the end"]
 
 
 def test_a_notification_to_a_database_that_is_away_costs_nothing(database_url: URL) -> None:

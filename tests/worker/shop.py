@@ -159,7 +159,7 @@ class Shop:
                 process.kill()
                 process.wait()
         self._intakes.close()
-        self.app.engine.dispose()
+        self.app.close()
 
 
 @contextmanager
