@@ -26,7 +26,7 @@ from pipeline.intake.recipe import Intake, Order, Ready, Source
 from pipeline.registering import Triage
 
 COPIERS = 4  # most of copying a small file is waiting for the disk
-AHEAD = 64
+AHEAD = 16
 REMEMBERED = 5000  # hashes; what is not remembered is looked into once more
 FIRST, GROWTH, MOST = 1, 4, 1000
 GROUP_SECONDS = 0.5
