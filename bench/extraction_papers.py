@@ -58,8 +58,8 @@ def drawn(folder: Path, invoices: int, contracts: int, scans: int) -> Iterator[P
 
 
 def found(folder: Path, count: int) -> Pile:
-    """The PDFs in a folder and below, the smallest names first. Raises SystemExit when there are none."""
-    papers = [Paper(path, _page_count(path)) for path in sorted(folder.rglob("*.pdf"))[:count]]
+    """The first PDFs in a folder and below, by name. Raises SystemExit when there are none."""
+    papers = [Paper(path, _page_count(path)) for path in sorted(folder.resolve().rglob("*.pdf"))[:count]]
     if not papers:
         raise SystemExit(f"{folder} has no PDFs")
     return Pile(folder.name, folder, papers)

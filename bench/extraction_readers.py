@@ -136,7 +136,7 @@ class Reading:
             self._process.stdin.flush()
         told: dict[str, Any] = json.loads(self._line())
         if "error" in told:
-            raise RuntimeError(f"{self.peer.name}: {path.name}: {told['error']}")
+            raise RuntimeError(f"{path.name}: {told['error']}")
         return Answer(**told)
 
     def _line(self) -> str:
@@ -149,7 +149,7 @@ class Reading:
             alarm.cancel()
         if not line:
             words = self._log.read_text(encoding="utf-8", errors="replace").strip() or "it says nothing"
-            raise RuntimeError(f"{self.peer.name} ended: {words.splitlines()[-1][:300]}")
+            raise RuntimeError(f"it ended: {words.splitlines()[-1][:300]}")
         return line
 
 

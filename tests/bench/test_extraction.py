@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.extraction import Cell, tables
-from bench.extraction_papers import Paper, Pile, drawn
+from bench.extraction_papers import Paper, Pile, drawn, found
 from bench.extraction_readers import (
     INSTALLED,
     KREUZBERG,
@@ -48,9 +48,19 @@ def test_every_word_that_was_drawn_is_asked_for_and_a_reader_in_its_own_process_
     assert answer.cpu_seconds > 0
 
 
+def test_the_files_of_a_folder_are_found_wherever_a_reader_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    next(drawn(tmp_path / "papers", invoices=2, contracts=0, scans=0))
+    monkeypatch.chdir(tmp_path)
+    papers = found(Path("papers"), 1).papers
+    assert papers == [Paper(tmp_path / "papers" / "invoices" / "paper-01.pdf", 2)]
+    assert papers[0].recall("anything") is None
+
+
 def test_a_reader_that_ends_says_why() -> None:
     absent = Peer("absent", "bench.peers.readers", "markitdown")
-    with pytest.raises(RuntimeError, match=r"absent ended: .*markitdown"), running(absent):
+    with pytest.raises(RuntimeError, match=r"it ended: .*markitdown"), running(absent):
         pass
 
 
