@@ -129,14 +129,23 @@ def test_two_looks_end_the_leases_of_a_worker_whose_session_is_gone_and_no_other
     assert [rows.task(engine, task_id).crash_count for task_id in lost] == [0, 0], "it fell silent with all it held"
 
 
-def test_a_worker_that_is_gone_and_holds_nothing_is_forgotten(floor: Floor, engine: Engine, clock: Clock) -> None:
-    floor.lose("one")
-    floor.look_twice()
+@pytest.mark.parametrize("tasks", [0, 2])
+def test_a_worker_that_is_gone_is_forgotten_with_its_leases(floor: Floor, clock: Clock, tasks: int) -> None:
+    floor.lose("one", tasks=tasks)
+    floor.look()
     assert floor.workers() == {"one", "two", "three"}
-    _sweep(floor, engine, clock)
+    clock.advance(seconds=PATIENCE_SECONDS)
     floor.look()
     assert floor.workers() == {"two", "three"}
     assert floor.queue.look().absent == 0
+
+
+def test_workers_that_die_one_after_the_other_are_missed_one_by_one(floor: Floor, clock: Clock) -> None:
+    """Nobody of the first counts when it is judged whether most are missing."""
+    floor.lose("one")
+    assert floor.look_twice() == 1
+    floor.lose("three")
+    assert floor.look_twice() == 1
 
 
 def test_a_look_sees_who_is_absent_and_what_waits(floor: Floor, engine: Engine, clock: Clock) -> None:
@@ -193,6 +202,7 @@ def test_a_task_renewed_inside_the_second_look_keeps_its_lease(floor: Floor, eng
     clock.advance(seconds=PATIENCE_SECONDS)
     with floor.queue.checkpointing(claim, pages_done=1, lease_seconds=LONG):
         assert floor.look() == Shortened(0, again=False), "whoever holds the row is not waited for"
+        assert "one" in floor.workers(), "nor forgotten"
     assert floor.look() == Shortened(0, again=False)
 
 

@@ -8,7 +8,7 @@
 --   or the network, not like the workers. Then a session has to be missing for :unrest_seconds.
 -- Rows that were written before the server started, or on another one, are not judged: their numbers mean nothing here.
 -- Whoever runs this lives: its own row goes when its session is missing, until it attends anew.
--- A worker that is gone and holds nothing any more is forgotten.
+-- A worker that is gone and holds no valid lease any more is forgotten, so that it does not count among the missing.
 -- min(…): one value for all, so that it holds for the row as it was locked. What it spares is shortened by the next look.
 WITH seen AS MATERIALIZED (
     SELECT
@@ -60,20 +60,20 @@ gone AS MATERIALIZED (
     FOR NO KEY UPDATE OF workers SKIP LOCKED
 ),
 held AS MATERIALIZED (
-    SELECT task_id, lease_holder, progressed_at
+    SELECT task_id, lease_holder, progressed_at, lease_expires_at > queue_now() AS is_valid
     FROM tasks
     WHERE status = 'processing'
         AND EXISTS (SELECT FROM gone)
 ),
 silent AS MATERIALIZED (
-    SELECT gone.worker, gone.missing_since, count(held.task_id) AS tasks
+    SELECT gone.worker, gone.missing_since, count(*) FILTER (WHERE held.is_valid) AS leases
     FROM gone
     LEFT JOIN held ON held.lease_holder = gone.worker
     GROUP BY gone.worker, gone.missing_since
     HAVING COALESCE(max(held.progressed_at) <= gone.missing_since, true)
 ),
 picked AS MATERIALIZED (
-    SELECT task_id
+    SELECT task_id, lease_holder
     FROM tasks
     WHERE status = 'processing'
         AND task_id = ANY (ARRAY(SELECT task_id FROM held JOIN silent ON silent.worker = held.lease_holder))
@@ -97,7 +97,11 @@ forgotten AS (
         AND workers.session_start = seen.session_start
         AND seen.missing
         AND (workers.worker = CAST(:worker AS text)
-            OR workers.worker IN (SELECT worker FROM silent WHERE tasks = 0))
+            OR workers.worker IN (
+                SELECT worker
+                FROM silent
+                WHERE leases = (SELECT count(*) FROM picked WHERE picked.lease_holder = silent.worker)
+            ))
 )
 SELECT
     (SELECT count(*) FROM shortened) AS shortened,
