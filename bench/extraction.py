@@ -182,7 +182,7 @@ def _mixed(cells: Cells, peer: Peer, piles: Sequence[Pile]) -> float:
 
 
 def _figure(cell: Cell) -> Figure:
-    return Figure(f"{cell.peer.name} {cell.peer.version}", cell.cpu_ms, "CPU ms a page", note=cell.said)
+    return Figure(f"{cell.peer.name} ({cell.peer.version})", cell.cpu_ms, "CPU ms a page", note=cell.said)
 
 
 def main() -> None:

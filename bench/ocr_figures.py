@@ -151,7 +151,7 @@ def _goals(kind: str, means: Mapping[Peer, Means]) -> Iterator[Figure]:
 def _figure(peer: Peer, means: Means) -> Figure:
     note = f"CER of prose {means.error_rate:.2%}, word F1 {means.word_f1:.1%}, "
     note += f"{means.right_words_a_cpu_second:.0f} words read right a CPU second"
-    return Figure(f"{peer.name} {peer.version}", means.pages_a_cpu_second, "pages a CPU second", note=note)
+    return Figure(f"{peer.name} ({peer.version})", means.pages_a_cpu_second, "pages a CPU second", note=note)
 
 
 def main() -> None:
