@@ -19,6 +19,7 @@ import psycopg
 from sqlalchemy import Connection, event, text
 
 from bench.growing import COMPLETE_ALL, DELAY_ALL, READY, Growing
+from bench.pages_touched import Bench
 from bench.typical import Typical, a_contract, an_invoice
 from pipeline.config import LimitSettings
 from pipeline.documents.archive import Archive, Stored
@@ -63,7 +64,7 @@ class Demand:
 class Meter:
     """Measures calls on the one session of a bench."""
 
-    def __init__(self, bench: Growing) -> None:
+    def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._pid = int(bench.ask("SELECT pg_backend_pid()"))
         self._trips = 0

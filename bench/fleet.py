@@ -58,9 +58,7 @@ class Simulation:
         """Let as many documents go by to warm up, and then so many."""
         fleet = self._fleet
         for number in range(fleet.slots):
-            self._kernel.start(
-                self._slot(number // fleet.slots_a_process), self._chance.random() * fleet.document_seconds
-            )
+            self._kernel.start(self._slot(number // fleet.slots_a_process))
         for session, bell in zip(self._sessions, self._bells, strict=True):
             self._kernel.start(self._sweeper(session), self._chance.random() * fleet.sweep_seconds)
             self._kernel.start(self._looker(session, bell), self._chance.random() * fleet.poll_seconds)

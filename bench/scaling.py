@@ -2,7 +2,7 @@
 
 Measures what each call of the queue costs a server of its own, holds a simulated fleet that has these costs against a
 real one on this machine, and then simulates fleets of up to 10,000 slots on servers that this machine is not. What the
-simulation leaves out is said in bench/fleet.py. --quick takes fewer samples and no larger fleets once a server is full.
+simulation leaves out is said in bench/fleet.py. --quick takes fewer samples, servers and sizes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COLOURS = {2: "#c2572b", 8: "#2a7f4f", 32: "#2b5fa8"}
 STYLES = {0.0001: "dotted", 0.001: "solid", 0.005: "dashed"}
 CARRIED = 0.9  # of what a slot does in a single process
 CLOSER = 3  # fleets more, about where they begin to do less
-FULL = 0.3
+FULL = 0.3  # larger fleets do no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _grown(kinds: Sequence[Kind], machine: Server, found: Mapping[str, Demand], 
     ran: dict[int, Ran] = {}
     for size in QUICK_SIZES if is_quick else SIZES:
         ran[size] = run(size)
-        if is_quick and ran[size].efficiency < FULL:
+        if ran[size].efficiency < FULL:
             break
     for _ in range(CLOSER):
         below, above = bracket(ran)
@@ -144,7 +144,7 @@ def of_poolers(found: Mapping[str, Demand], factor: float) -> Table:
     figures = []
     for sessions in (0, 64, 16, 4):
         fleet = Fleet(4_000, (Kind(10.0),), listens=not sessions)
-        costs_there = dearer(found, factor) if sessions else found
+        costs_there = dearer(found, max(factor, 1.0)) if sessions else found
         ran = Simulation(fleet, Server(8, 0.001, sessions=sessions), costs_there).run(MEASURED)
         said = f"{sessions} sessions of a pooler" if sessions else f"{2 * fleet.processes:,} sessions, no pooler"
         note = (
@@ -173,7 +173,7 @@ def measured(*, is_quick: bool) -> tuple[list[Table], list[Row]]:
     """Everything; rows for the plot."""
     with server() as postgres:
         alone = costs(postgres, 60 if is_quick else 150)
-        behind_a_pooler, without = unprepared(postgres, alone, 40 if is_quick else 100)
+        behind_a_pooler, without = unprepared(postgres, 3 if is_quick else 7)
         tables = [of_calls(alone), behind_a_pooler]
         tables.append(together(postgres, (1, 4) if is_quick else (1, 2, 4, 8)))
         found = slopes(alone, IN_WORK)

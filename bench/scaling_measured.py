@@ -11,22 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import small_fleet
-from bench.demand import Demand, Meter, demands, of_documents
+from bench.demand import WARM, Demand, Meter, complete, demands
 from bench.figures import Figure, Table
 from bench.fleet import Simulation
 from bench.fleet_parts import Fleet, Kind, Server, dearer, many
-from bench.growing import FINISHED, THEIR_ATTEMPTS, Growing
-from bench.pages_touched import installed
+from bench.growing import FINISHED, READY, THEIR_ATTEMPTS, Growing
+from bench.pages_touched import Bench, installed
 from bench.peers.servers import Postgres
 from bench.small_fleet import Seen
+from bench.typical import an_invoice
 from pipeline.config import DatabaseSettings
 from pipeline.database import open_engine
+from pipeline.results import Results
 
 IN_WORK = 2_000
 MOST_WRONG = 1.25
 FINISHED_BEFORE = 10_000
 SECONDS_TOGETHER = 5
-OF_A_DOCUMENT = ("claim", "material", "complete invoice")
+DOCUMENTS_A_ROUND = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +78,35 @@ def of_calls(found: Mapping[str, Demand]) -> Table:
     return Table("What each call costs one PostgreSQL", figures)
 
 
-def unprepared(postgres: Postgres, found: Mapping[str, Demand], times: int) -> tuple[Table, float]:
-    """What a document's calls cost where a pooler forbids prepared statements, to what they cost with them."""
+def unprepared(postgres: Postgres, rounds: int) -> tuple[Table, float]:
+    """What a document's calls cost where a pooler forbids prepared statements, to what they cost with them, in turn."""
     with installed(postgres, "unprepared") as engine:
-        pooled = open_engine(engine.url, DatabaseSettings(pooler="transaction"), name="bench")
-        bench = Growing(pooled)
+        bench = Growing(engine)
         bench.fill(FINISHED_BEFORE, FINISHED, THEIR_ATTEMPTS)
-        without = dict(of_documents(bench, Meter(bench), times))
-        pooled.dispose()
-    pairs = {name: (found[name].server_us, without[name].server_us) for name in OF_A_DOCUMENT}
-    figures = [
-        Figure(name, after / before, "times", note=f"{before:,.0f} and {after:,.0f} us of the server's processor")
-        for name, (before, after) in pairs.items()
-    ]
-    of_all = sum(after for _, after in pairs.values()) / sum(before for before, _ in pairs.values())
-    figures.append(Figure("a document's, together", of_all, "times"))
-    return Table("Without prepared statements, as behind a pooler", figures), of_all
+        bench.fill(2 * rounds * (DOCUMENTS_A_ROUND + WARM), READY)
+        pooled = open_engine(engine.url, DatabaseSettings(pooler="transaction"), name="bench")
+        try:
+            pairs = [(_of_a_document(Bench(engine)), _of_a_document(Bench(pooled))) for _ in range(rounds)]
+        finally:
+            pooled.dispose()
+    ratio = statistics.median(without / prepared for prepared, without in pairs)
+    prepared, without = (statistics.median(pair[which] for pair in pairs) for which in (0, 1))
+    note = f"medians of {rounds} rounds: {without:,.0f} and {prepared:,.0f} us"
+    name = "a document's claim, start and completion, to prepared"
+    figures = [Figure(name, ratio, "times the server's processor", note=note)]
+    return Table("Without prepared statements, as behind a pooler", figures), ratio
+
+
+def _of_a_document(bench: Bench) -> float:
+    """Processor microseconds of the server."""
+    results = Results(bench.engine)
+
+    def act() -> None:
+        (claim,) = bench.queue.claim("worker-1")
+        results.material(claim)
+        complete(bench.queue, results, [claim], an_invoice())
+
+    return Meter(bench).of(act, DOCUMENTS_A_ROUND).server_us
 
 
 def beside(seen: Seen, fleet: Fleet, found: Mapping[str, Demand]) -> float:
