@@ -152,12 +152,13 @@ def _bars(axes: Any, names: Sequence[str], series: dict[str, list[float]]) -> No
     height = 0.8 / len(series)
     for index, (label, values) in enumerate(series.items()):
         places = [place + index * height for place in range(len(names))]
-        axes.bar_label(axes.barh(places, values, height, label=label), fmt="%.3g", fontsize=7, padding=2)
+        told = [f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in values]
+        axes.bar_label(axes.barh(places, values, height, label=label), told, fontsize=7, padding=2)
     axes.set_yticks([place + 0.4 - height / 2 for place in range(len(names))], names)
     axes.invert_yaxis()
-    axes.margins(x=0.15)
+    axes.margins(x=0.25)
     if len(series) > 1:
-        axes.legend(fontsize=7)
+        axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=len(series))
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -24,7 +24,7 @@ POOR_SHARE = 0.25  # of scanned pages; of 32 receipts that were recognised, 8 as
 class Weather:
     """What comes, and what goes wrong. Seconds, and shares of 1."""
 
-    hours: float = 4
+    hours: float = 2
     mix: Mapping[str, float] = field(default_factory=lambda: MIX)
     workers: int = 8
     slots: int = 2
