@@ -18,6 +18,7 @@ from pipeline.cli.output import safe
 from pipeline.errors import DocleaseError
 from pipeline.redaction import without_passwords
 
+INTERRUPTED = 130
 COMMANDS: Mapping[str, str] = {
     "demo": "demo:demo",
     "init": "init:init",
@@ -68,6 +69,9 @@ class Commands(click.Group):
                 highlight=False,
             )
             ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

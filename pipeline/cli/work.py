@@ -11,12 +11,11 @@ from types import FrameType
 import click
 
 from pipeline.app import App
+from pipeline.cli import INTERRUPTED
 from pipeline.cli.session import app_of
 from pipeline.exporting import exported
 from pipeline.reports import storage
 from pipeline.worker.slot import Until
-
-INTERRUPTED = 130
 
 metrics_port = click.option(
     "--metrics-port", type=click.IntRange(0, 65_535), help="Show metrics there (default: metrics.port; 0 = nowhere)."

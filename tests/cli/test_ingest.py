@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 from pathlib import Path
 
@@ -51,6 +52,21 @@ def test_a_duplicate_is_fine_and_names_the_document(doclease: Doclease, engine: 
     [document_id] = rows(engine, "SELECT document_id FROM documents")
     assert f"duplicate of document {document_id}" in doclease("ingest", path).stdout
     assert count(engine, "tasks") == 1
+
+
+def test_whoever_interrupts_a_wait_is_told_so_by_the_exit_code(
+    doclease: Doclease, engine: Engine, tmp_path: Path
+) -> None:
+    def interrupt() -> None:
+        until(lambda: count(engine, "tasks") == 1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    impatient = threading.Thread(target=interrupt)
+    impatient.start()
+    path = _write(tmp_path / "a.txt", b"words")
+    assert doclease("ingest", path, "--wait", exit_code=130).stderr.endswith("interrupted\n")
+    impatient.join()
+    assert rows(engine, "SELECT status FROM tasks") == ["enqueued"]
 
 
 def test_what_failed_is_retried(doclease: Doclease, queue: Queue, tmp_path: Path) -> None:
