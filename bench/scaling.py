@@ -39,6 +39,7 @@ STYLES = {0.0001: "dotted", 0.001: "solid", 0.005: "dashed"}
 CARRIED = 0.9  # of what a slot does in a single process
 CLOSER = 3  # fleets more, about where they begin to do less
 FULL = 0.3  # larger fleets do no more
+TEN_SECONDS = 10  # twice the longest pause between looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def of_the_idle(found: Mapping[str, Demand], sizes: Sequence[int]) -> Table:
     for size in sizes:
         for listens in (True, False):
             fleet = Fleet(size, (Kind(1.0),), arrivals_a_second=size * 0.3, listens=listens)
-            ran = Simulation(fleet, Server(8, 0.001), found).run(max(size, 500))
+            ran = Simulation(fleet, Server(8, 0.001), found).run(int(size * 0.3 * TEN_SECONDS))
             said = f"{size:,} slots, {'woken by notifications' if listens else 'looks alone'}"
             note = (
                 f"processors {ran.processors:.0%} in all; {ran.documents_a_second:,.0f} of {size * 0.3:,.0f} a second"
@@ -181,7 +182,7 @@ def measured(*, is_quick: bool) -> tuple[list[Table], list[Row]]:
         tables.append(checked)
     found = dearer(found, factor)
     grown = list(rows(found, is_quick=is_quick))
-    idle = of_the_idle(found, (50, 200) if is_quick else (100, 1000))
+    idle = of_the_idle(found, (50, 150) if is_quick else (100, 500, 1000))
     return [*tables, *of_rows(grown), of_processes(found), of_poolers(found, without), idle], grown
 
 
