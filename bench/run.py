@@ -1,8 +1,8 @@
 """Every table there is: `python bench/run.py [--quick] [--only LIST] [--corpus FOLDER] [--results FOLDER] [--page]`
 
 Tables with goals come first, each measure beside its goal; then what the other modules of bench print. --quick takes
-fewer samples and smaller piles, under a quarter of an hour on a quiet machine with the peers' environments made
-(bench/peers/venvs.py makes them). --page writes the tables with goals and their plot to docs/performance.md.
+only those with goals, with fewer samples and smaller piles: a quarter of an hour on a quiet machine with the peers'
+environments made (`python -m bench.peers.venvs` makes them). --page writes them and their plot to docs/performance.md.
 """
 
 from __future__ import annotations
@@ -53,10 +53,17 @@ class Step:
 STEPS = (
     Step("growth", ("-m", "bench.growth"), ("--quick",), has_goals=True),
     Step("queue", ("-m", "bench.queue"), ("--quick",), has_goals=True),
-    Step("pipeline", ("bench/pipeline.py",), ("--documents", "10", "--rounds", "3")),
-    Step("views", ("-m", "bench.views"), ("--documents", "5000")),
-    Step("memory", ("-m", "bench.memory", "drawn"), ("--seeds", "10")),
-    Step("recovery", ("-m", "bench.recovery"), ("--peers", "doclease", "--scenarios", "kill,freeze,hang")),
+    Step("intake", ("-m", "bench.intake"), ("--quick",), has_goals=True),
+    Step("pickup", ("-m", "bench.pickup"), ("--quick",), has_goals=True),
+    Step("recovering", ("-m", "bench.recovering"), ("--quick",), has_goals=True),
+    Step("leases", ("-m", "bench.leases"), ("--quick",), has_goals=True),
+    Step("pipeline", ("bench/pipeline.py",), ("--quick",), has_goals=True),
+    Step("extraction", ("-m", "bench.extraction"), ("--quick",), has_goals=True),
+    Step("recognition", ("-m", "bench.ocr_figures"), ("--quick",), has_goals=True),
+    Step("scaling", ("-m", "bench.scaling"), ("--quick",), has_goals=True),
+    Step("views", ("-m", "bench.views")),
+    Step("memory", ("-m", "bench.memory", "drawn")),
+    Step("recovery", ("-m", "bench.recovery")),
     Step("layout", ("bench/layout.py", CORPUS)),
     Step("fields", ("-m", "bench.fields", f"{CORPUS}/invoices_pdf", "--half", "dev")),
     Step("contracts", ("-m", "bench.contracts", f"{CORPUS}/contracts", "--half", "dev")),
@@ -112,17 +119,22 @@ def _machine() -> str:
     return f"{len(names)} cores of {names[0] if names else 'an unknown processor'}, load {os.getloadavg()[2]:.1f}"
 
 
+def _wanted(only: str | None, *, is_quick: bool, has_corpus: bool) -> list[Step]:
+    """The steps that are named; else all, with --quick those that have goals."""
+    named = [step for step in STEPS if (step.name in only.split(",") if only else step.has_goals or not is_quick)]
+    return [step for step in named if has_corpus or not any(CORPUS in each for each in step.arguments)]
+
+
 def main() -> None:
     """Run what was asked for."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--quick", action="store_true", help="fewer samples, smaller piles")
-    options.add_argument("--only", default=",".join(step.name for step in STEPS), help="names, joined by commas")
+    options.add_argument("--only", help=f"of {','.join(step.name for step in STEPS)}, joined by commas")
     options.add_argument("--corpus", type=Path, help="labelled documents, for layout, fields, contracts and ocr")
     options.add_argument("--results", type=Path, help="keep JSON and text in this folder")
     options.add_argument("--page", action="store_true", help="write docs/performance.md and its plot")
     chosen = options.parse_args()
-    wanted = [step for step in STEPS if step.name in chosen.only.split(",")]
-    wanted = [step for step in wanted if chosen.corpus or not any(CORPUS in each for each in step.arguments)]
+    wanted = _wanted(chosen.only, is_quick=chosen.quick, has_corpus=chosen.corpus is not None)
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         folder = chosen.results or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
