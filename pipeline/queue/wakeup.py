@@ -79,14 +79,24 @@ class Notifier:
 
 
 class Bell:
-    """What idle slots wait on. Rung by the listener, by a slot that gives a task back, or at shutdown."""
+    """What idle slots wait on. Rung by the listener, by a slot that gives a task back, or at shutdown.
+
+    A ring wakes one slot: most notifications bring one document, and every slot that looks costs the server a claim.
+    One that finds work rings on, so that many documents wake many slots.
+    """
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._rings = 0
 
     def ring(self) -> None:
-        """Wake everybody who waits."""
+        """Wake one of those who wait, and let nobody begin to wait who looked before."""
+        with self._condition:
+            self._rings += 1
+            self._condition.notify()
+
+    def ring_all(self) -> None:
+        """Wake everybody."""
         with self._condition:
             self._rings += 1
             self._condition.notify_all()
@@ -97,7 +107,7 @@ class Bell:
         return self._rings
 
     def wait(self, seen: int, timeout_seconds: float) -> None:
-        """Until it rings again after `seen` rings, or the time is up."""
+        """Until it rings for this one after `seen` rings, or the time is up."""
         with self._condition:
             self._condition.wait_for(lambda: self._rings != seen, timeout_seconds)
 

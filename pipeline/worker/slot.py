@@ -71,6 +71,7 @@ class Slot:
         self._hands = hands
         self._appetite = Appetite(equipment.settings.claim_ahead_seconds)
         self._looked_at = 0.0
+        self._was_idle = False
 
     def run(self, stopping: Stopping) -> None:
         """Claim and work until it drains, or there is nothing left if so asked."""
@@ -83,6 +84,7 @@ class Slot:
                     return
                 wait = self._settings.poll_seconds * (0.75 + random.random() / 2)  # noqa: S311 - spreads polls
                 self._bell.wait(rings, wait)
+                self._was_idle = True
         finally:
             self._child.kill()
             self._hands.leave(self._queue, self._worker_id)
@@ -142,6 +144,9 @@ class Slot:
         return self._hands.claim(self._queue, self._worker_id, ask), asked_at
 
     def _work_off(self, claims: Sequence[Claim], asked_at: float, stopping: Stopping) -> None:
+        if claims and self._was_idle:
+            self._was_idle = False
+            self._bell.ring()  # where there was something for one, there may be something for the next
         batch = Batch(claims, asked_at, equipment=self._equipment, stopping=stopping, on_return=self._wake)
         try:
             while (claim := batch.next()) is not None:

@@ -89,7 +89,7 @@ class Supervisor:
                 if self.stopping.is_draining and not self._ending.is_set():
                     logger.info("draining: no more claims; what is in hand is finished or given back")
                     self._ending.set()
-                    self._bell.ring()
+                    self._bell.ring_all()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         # Flags only: a second signal interrupts the handler of the first, and would wait for its locks for ever.

@@ -145,11 +145,22 @@ def test_a_ring_between_looking_and_waiting_is_not_missed(bell: Bell) -> None:
     assert bell.rings == seen + 1
 
 
-def test_a_ring_wakes_everybody(bell: Bell) -> None:
-    waiting = [threading.Thread(target=bell.wait, args=(0, rows.GIVE_UP_SECONDS * 100), daemon=True) for _ in range(3)]
+def test_a_ring_wakes_one_and_the_last_one_everybody(bell: Bell) -> None:
+    woken = threading.Semaphore(0)
+
+    def wait() -> None:
+        bell.wait(0, rows.GIVE_UP_SECONDS * 100)
+        woken.release()
+
+    waiting = [threading.Thread(target=wait, daemon=True) for _ in range(3)]
     for thread in waiting:
         thread.start()
+    sleepers = bell._condition._waiters  # type: ignore[attr-defined]
+    rows.until(lambda: len(sleepers) == 3)
     bell.ring()
+    assert woken.acquire(timeout=rows.GIVE_UP_SECONDS)
+    assert len(sleepers) == 2
+    bell.ring_all()
     for thread in waiting:
         thread.join(rows.GIVE_UP_SECONDS)
     assert not any(thread.is_alive() for thread in waiting)
