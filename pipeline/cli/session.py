@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import click
 
 from pipeline import database
 from pipeline.app import App, open_app
+from pipeline.cli import INTERRUPTED
 from pipeline.config import Settings
 from pipeline.config_reading import load
 
@@ -26,3 +31,17 @@ def app_of(ctx: click.Context, *, check_schema: bool = True) -> Iterator[App]:
     settings, name = settings_of(ctx), ctx.info_name or "command"
     with database.refusals_told(), open_app(settings, name=name, check_schema=check_schema) as app:
         yield app
+
+
+def stop_at_signal() -> threading.Event:
+    """An event that the first SIGTERM or SIGINT sets; a second one ends the process. Call it from the main thread."""
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            sys.exit(INTERRUPTED)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    return stop

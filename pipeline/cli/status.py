@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 
 import click
 
 from pipeline import handling
 from pipeline.cli.output import Row, format_option, json_line, limit_option, print_rows, safe, table
-from pipeline.cli.session import app_of
+from pipeline.cli.session import app_of, stop_at_signal
 from pipeline.reports import lengths, monitor
 from pipeline.reports.durations import duration
 from pipeline.reports.monitor import Condition, Snapshot
@@ -44,16 +43,13 @@ def status(ctx: click.Context, watch: float | None, output: str, limit: int, con
     """
     wanted = [monitor.parse_condition(words) for words in conditions]
     with app_of(ctx) as app:
-        try:
-            while True:
-                found = monitor.snapshot(app.engine, limit=limit)
-                _print(found, output, clear=watch is not None, rescan_seconds=app.settings.inbox.rescan_seconds)
-                _fail_if(ctx, wanted, found)
-                if watch is None:
-                    return
-                time.sleep(watch)
-        except KeyboardInterrupt:
-            return
+        stop = None if watch is None else stop_at_signal()
+        while True:
+            found = monitor.snapshot(app.engine, limit=limit)
+            _print(found, output, clear=stop is not None, rescan_seconds=app.settings.inbox.rescan_seconds)
+            _fail_if(ctx, wanted, found)
+            if stop is None or stop.wait(watch):
+                return
 
 
 @click.command(short_help="Show how long leases are, and why.")

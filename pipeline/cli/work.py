@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-import signal
-import sys
-import threading
-from types import FrameType
 
 import click
 
 from pipeline.app import App
 from pipeline.cli import INTERRUPTED
-from pipeline.cli.session import app_of
+from pipeline.cli.session import app_of, stop_at_signal
 from pipeline.exporting import exported
 from pipeline.reports import storage
 from pipeline.worker.slot import Until
@@ -65,7 +61,7 @@ def watch(ctx: click.Context, once: bool, metrics_port: int | None) -> None:
             return
         _tell_what_happens()
         click.echo(f"watching {app.settings.inbox_path}", err=True)
-        watcher.run(_stop_at_signal())
+        watcher.run(stop_at_signal())
     ctx.exit(INTERRUPTED)
 
 
@@ -82,7 +78,7 @@ def sweep(ctx: click.Context, once: bool, metrics_port: int | None) -> None:
             state = " (waits: too many at once)" if report.braked else ""
             click.echo(f"took back {len(report.taken)}, extended {report.graced} after an outage{state}")
             return
-        stop = _stop_at_signal()
+        stop = stop_at_signal()
         sweeper.start()
         stop.wait()
         sweeper.stop()
@@ -107,16 +103,3 @@ def _tell_what_happens() -> None:
     logger = logging.getLogger("pipeline")
     if logger.getEffectiveLevel() > logging.INFO:
         logger.setLevel(logging.INFO)
-
-
-def _stop_at_signal() -> threading.Event:
-    stop = threading.Event()
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            sys.exit(INTERRUPTED)
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
-    return stop

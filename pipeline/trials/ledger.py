@@ -53,7 +53,9 @@ _UNEVEN = text(
             count(*) FILTER (WHERE outcome IS NULL) AS open,
             count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded,
             count(*) FILTER (WHERE outcome = 'failed') AS failed,
-            count(*) FILTER (WHERE outcome = 'released' AND reason = 'released') AS released,
+            count(*) FILTER (
+                WHERE outcome = 'released' AND reason = 'released' AND error NOT LIKE 'nobody began it:%'
+            ) AS released,
             count(*) FILTER (WHERE outcome IN ('crashed', 'expired')) AS lost
         FROM attempts
         WHERE attempts.task_id = tasks.task_id

@@ -68,7 +68,7 @@ def _give_back(queue: Queue, claim: Claim) -> None:
     counts = Counts(claim.failure_count, claim.crash_count, claim.release_count)
     decision = decide(Fault.RELEASE, counts, queue.limits, jitter=0)
     try:
-        queue.fail(claim, decision, reason=Reason.RELEASED, error="nobody began it: the database was away")
+        queue.fail(claim, decision, reason=Reason.RELEASED, error="the database was away before anybody began it")
     except LeaseLost:
         return
     logger.warning("task %d: gave back attempt %d, which nobody began", claim.task_id, claim.attempt_no)
