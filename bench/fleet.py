@@ -1,7 +1,7 @@
 """A fleet of workers on one PostgreSQL, simulated: discrete events, seeded, with what each call was measured to cost.
 
 A slot does what pipeline/worker/slot.py does: claim, ask what attempts start from, work, complete, claim again. Each
-process has one session for all its slots, sweeps and looks on its own, and wakes its idle slots when it hears of work.
+process has one session for all its slots, sweeps and looks on its own, and wakes an idle slot when it hears of work.
 Processors serve who comes first, a flush of the log takes all commits that wait. Left out: locks inside PostgreSQL, its
 memory and its reads from disk, and the network but for a fixed time a message.
 """
@@ -76,7 +76,7 @@ class Simulation:
     def _slot(self, number: int) -> Activity:
         """It keeps the session from a completion to the next claim: the thread that gives it back asks first again."""
         fleet, kernel, session = self._fleet, self._kernel, self._sessions[number]
-        wanted, ended = fleet.claim_at_once, Ended(fleet.kinds[0])
+        wanted, ended, was_idle = fleet.claim_at_once, Ended(fleet.kinds[0]), False
         if fleet.arrivals_a_second is None:
             yield from self._go_on(ended)
         while True:
@@ -92,6 +92,9 @@ class Simulation:
             else:
                 yield from self._serve(self._costs["poll"], "polls")
             session.give(held_since)
+            if claimed and was_idle:
+                self._bells[number].ring(1)
+            was_idle = not claimed
             if claimed:
                 yield from self._work(session, claimed, ended)
             elif not self._ready:
@@ -162,7 +165,7 @@ class Simulation:
             yield self._kernel.wait(pause * self._chance.uniform(0.9, 1.1))
             yield from self._call(session, look, "looks")
             if self._ready:
-                bell.ring()
+                bell.ring(1)
 
     def _sweep(self, session: Places) -> Activity:
         """Whoever comes while another one sweeps leaves it to that one."""
@@ -193,7 +196,7 @@ class Simulation:
             costs, workers = self._costs, self._fleet.processes
             yield from self._call(session, more(costs["notify"], costs["notify a worker"], workers), "polls")
             for bell in self._bells:
-                bell.ring()
+                bell.ring(1)
 
     # What it takes
 
