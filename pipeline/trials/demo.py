@@ -179,7 +179,7 @@ class Demo:
         while time.monotonic() < deadline:
             progress = self._show(connection)
             if not told and connection.execute(RECOVERIES).first() is not None:
-                self.say("its lease ran out: the contract was taken back, the other worker goes on")
+                self.say("it was missed: the contract was taken back, the other worker goes on")
                 told = True
             arrived, unplaced = connection.execute(_ARRIVALS).one()
             if arrived >= files and progress.ended == progress.documents and not unplaced:
