@@ -11,10 +11,13 @@ PASS, SHORT = "#2a7f4f", "#c2572b"
 
 
 def plotted(tables: Sequence[Table], path: Path) -> None:
-    """Draw bars to the goal: at 1 it is just met, beyond it falls short. Needs matplotlib (extra `bench`)."""
+    """Draw bars to the goal: at 1 it is just met, beyond it falls short. A goal of 0 has no share that could be drawn.
+
+    Needs matplotlib (extra `bench`).
+    """
     from matplotlib.figure import Figure as Canvas  # noqa: PLC0415 - an extra, and half a second
 
-    bars = [(f"{table.title}: {each.name}", used(each)) for table in tables for each in table.figures if each.goal]
+    bars = [(f"{table.title}: {each.name}", used(each)) for table in tables for each in _drawn(table)]
     canvas = Canvas(figsize=(11, 1.2 + 0.3 * len(bars)), layout="constrained")
     axes = canvas.subplots()
     names, values = [name for name, _ in bars][::-1], [value for _, value in bars][::-1]
@@ -24,6 +27,10 @@ def plotted(tables: Sequence[Table], path: Path) -> None:
     axes.set_xlabel("share of the goal that is used: left of 1 it passes")
     axes.tick_params(axis="y", labelsize=7)
     canvas.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _drawn(table: Table) -> Sequence[Figure]:
+    return [each for each in table.figures if each.most or each.least]
 
 
 def used(figure: Figure) -> float:

@@ -33,12 +33,16 @@ CORPUS = "CORPUS"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One module of bench. `has_goals`: it writes figures as JSON; else what it prints is its table."""
+    """One module of bench. `has_goals`: it writes figures as JSON; else what it prints is its table.
+
+    `has_page`: its tables are on a page of their own, which it writes itself.
+    """
 
     name: str
     arguments: tuple[str, ...]
     quick: tuple[str, ...] = ()
     has_goals: bool = False
+    has_page: bool = False
 
     def command(self, *, is_quick: bool, corpus: Path | None, json_file: Path) -> list[str]:
         """How it is run; `quick` stands in for what it would take in full."""
@@ -60,7 +64,7 @@ STEPS = (
     Step("pipeline", ("bench/pipeline.py",), ("--quick",), has_goals=True),
     Step("extraction", ("-m", "bench.extraction"), ("--quick",), has_goals=True),
     Step("recognition", ("-m", "bench.ocr_figures"), ("--quick",), has_goals=True),
-    Step("scaling", ("-m", "bench.scaling"), ("--quick",), has_goals=True),
+    Step("scaling", ("-m", "bench.scaling"), ("--quick",), has_goals=True, has_page=True),
     Step("views", ("-m", "bench.views")),
     Step("memory", ("-m", "bench.memory", "drawn")),
     Step("recovery", ("-m", "bench.recovery")),
@@ -139,7 +143,7 @@ def main() -> None:
         folder = chosen.results or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         found = list(outcomes(wanted, folder, is_quick=chosen.quick, corpus=chosen.corpus))
-    tables = [table for outcome in found for table in outcome.tables]
+    tables = [table for outcome in found if not outcome.step.has_page for table in outcome.tables]
     if chosen.page and tables:
         write_page(tables, PLOT)
 
