@@ -132,33 +132,7 @@ _CRASHED_PAGES = text(
     GROUP BY page_no
     """
 )
-_ORIGIN = text(
-    """
-    SELECT
-        documents.sha256,
-        documents.name,
-        documents.document_id,
-        documents.root_document_id,
-        documents.depth,
-        documents.batch,
-        tasks.priority,
-        tree.documents AS tree_documents,
-        tree.bytes AS tree_bytes,
-        EXISTS (SELECT FROM corrections WHERE subject = 'field') AS has_memory
-    FROM documents
-    JOIN tasks ON tasks.task_id = :task_id
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS documents, CAST(COALESCE(sum(below.byte_count), 0) AS bigint) AS bytes
-        FROM documents AS below
-        WHERE below.root_document_id = COALESCE(documents.root_document_id, documents.document_id)
-            AND below.parent_document_id IS DISTINCT FROM documents.document_id
-    ) AS tree
-    WHERE documents.document_id = :document_id
-    """
-)
-# The same of many at once, but of those at the top alone.
-_ORIGINS = text(
-    """
+_FROM_TASKS = """
     SELECT
         tasks.task_id,
         documents.sha256,
@@ -176,12 +150,13 @@ _ORIGINS = text(
     CROSS JOIN LATERAL (
         SELECT count(*) AS documents, CAST(COALESCE(sum(below.byte_count), 0) AS bigint) AS bytes
         FROM documents AS below
-        WHERE below.root_document_id = documents.document_id
+        WHERE below.root_document_id = COALESCE(documents.root_document_id, documents.document_id)
             AND below.parent_document_id IS DISTINCT FROM documents.document_id
     ) AS tree
-    WHERE tasks.task_id = ANY (CAST(:task_ids AS bigint[]))
-        AND documents.root_document_id IS NULL
-    """
+"""
+_ORIGIN = text(_FROM_TASKS + "WHERE tasks.task_id = :task_id")
+_ORIGINS_AT_THE_TOP = text(
+    _FROM_TASKS + "WHERE tasks.task_id = ANY (CAST(:task_ids AS bigint[])) AND documents.root_document_id IS NULL"
 )
 
 
@@ -218,8 +193,7 @@ class Results:
         the last time alone in its step, is to be skipped and named.
         """
         with self._engine.connect() as connection:
-            values = {"document_id": claim.document_id, "task_id": claim.task_id}
-            fresh = _material(connection.execute(_ORIGIN, values).one())
+            fresh = _material(connection.execute(_ORIGIN, {"task_id": claim.task_id}).one())
             if claim.attempt_no == 1:
                 return fresh
             bounds = {"whole_characters": WHOLE_CHARACTERS, "last_pages": LAST_PAGES}
@@ -240,7 +214,7 @@ class Results:
         """
         ids = [claim.task_id for claim in claims if claim.attempt_no == 1]
         with self._engine.connect() as connection:
-            rows = connection.execute(_ORIGINS, {"task_ids": ids}).all() if ids else []
+            rows = connection.execute(_ORIGINS_AT_THE_TOP, {"task_ids": ids}).all() if ids else []
         return {row.task_id: _material(row) for row in rows}
 
     def write_pages(self, connection: Connection, claim: Claim, pages: Sequence[Page]) -> None:
