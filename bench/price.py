@@ -65,18 +65,6 @@ class Price:
         return statistics.median(self.ratios)
 
 
-def seconds_a_document(paths: Sequence[Path], *, engine: str = DEFAULT) -> float:
-    """Processor seconds of doclease for each of these files, from the files to their rows, by two slots.
-
-    All processes are warm, and their start is shared out as in the tables. No two files may have the same bytes, and
-    each must be one that doclease reads. Raises SystemExit when one is not.
-    """
-    with _warm(engine, [invoice(0), contract(3, 0), scan(0)]) as (site, start):
-        before = site.spent()
-        site.work_off(paths)
-        return site.spent().scaled(before, len(paths)).own + start
-
-
 def main() -> None:
     """Measure what was asked for and tell it."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

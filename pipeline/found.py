@@ -204,10 +204,7 @@ def _word(value: object) -> str | None:
 
 
 def _text(value: object, most: int) -> str:
-    if not isinstance(value, str):
-        return ""
-    text = value[:most]
-    return text if text.isascii() and text.isprintable() else clean(text)  # a call less: there are thousands of them
+    return clean(value[:most]) if isinstance(value, str) else ""
 
 
 def _is_name(value: object) -> TypeGuard[str]:

@@ -19,7 +19,6 @@ _PIECE = 1 << 16
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
 _FORBIDDEN = bytes({*range(0x20)} - {*b"\t\n\r"})  # one stray control would cost the document
 _CUT = ("no element found", "unclosed token", "unclosed CDATA section", "partial character")
-_BEGINNING = re.compile(r"[\ufeff\s]*<(?:\?xml\b|!--|!DOCTYPE\b|[A-Za-z_][\w.:-]*(?:\s[^<>]*)?/?>)")
 _DATA = re.compile(r"[A-Za-z0-9+/=_-]+")
 _LEAST_DATA_LINE = 50
 
@@ -123,11 +122,6 @@ def words_of(text: str) -> str:
 def _is_data(lines: Sequence[str]) -> bool:
     """Whether these are the lines of a file in base64. Each is looked at once, whatever it holds."""
     return all(map(_DATA.fullmatch, lines)) and all(len(line) >= _LEAST_DATA_LINE for line in lines[1:-1])
-
-
-def starts_as_xml(head: bytes) -> bool:
-    """Whether the head begins like XML, in any encoding."""
-    return bool(_BEGINNING.match(decoded(head).text))
 
 
 def _parser(receiver: Receiver) -> expat.XMLParserType:
